@@ -252,6 +252,7 @@ def wheels(session: nox.Session) -> None:
         for form in ("whl", "tar.gz"):
             check_archive(session, name, form)
     check_extras(session)
+    check_hosts(session)
 
 
 def check_versions(session: nox.Session, tag: str) -> None:
@@ -280,14 +281,20 @@ def check_extras(session: nox.Session) -> None:
     session.run(python, "-W", "error", "-c", f"import {modules}", external=True)
 
 
-def install_apart(session: nox.Session, name: str, requirement: str) -> str:
-    """Install a requirement in a clean environment, our packages from ``dist/``, and return its Python."""
+def check_hosts(session: nox.Session) -> None:
+    """Build a Sphinx project and a MkDocs site and check a paper with the wheels, without the checkout."""
+    python = install_apart(session, "hosts", "doiuri[sphinx,markdown,cli,proxy]", "mkdocs")
+    session.run(python, "tests/repo/check_hosts.py", external=True)
+
+
+def install_apart(session: nox.Session, name: str, *requirements: str) -> str:
+    """Install requirements in a clean environment, our packages from ``dist/``, and return its Python."""
     environment = Path(session.create_tmp()) / name
     session.run("uv", "venv", "-q", "--clear", "--python", sys.executable, str(environment))
     scripts = "Scripts" if os.name == "nt" else "bin"
     python = str(environment / scripts / "python")
     options = ["--python", python, "--find-links", "dist", *PINS]
-    session.run("uv", "pip", "install", "-q", *options, requirement)
+    session.run("uv", "pip", "install", "-q", *options, *requirements)
     return python
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from doiuri._doi import ShortDOI
 from doiuri._errors import BadRecord, DOINotFound, NoValues, ResolverUnavailable
-from doiuri._json import dump, load
+from doiuri._json import dump, load, read_object
 from doiuri.records._record import ascii_upper
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver.http import Request
@@ -154,10 +154,8 @@ def _agency_key(base: str, doi: Handle) -> Key:
 def _read_agency(doi: Handle, entry: Entry) -> str | None:
     """Return the agency in an entry; None if it was not written by us."""
     try:
-        answer = load(entry.body)
+        answer = read_object(load(entry.body))
     except ValueError:
-        return None
-    if not isinstance(answer, dict):
         return None
 
     name = answer.get("DOI")

@@ -9,7 +9,7 @@ import warnings
 import weakref
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from doiuri._json import load
+from doiuri._json import load, read_object
 from doiuri.rest import ResponseCode
 
 if TYPE_CHECKING:
@@ -68,10 +68,8 @@ class Entry(NamedTuple):
         if self.body.startswith(SUCCESS):  # without reading the record
             return False
         try:
-            answer = load(self.body)
+            answer = read_object(load(self.body))
         except ValueError:
-            return False
-        if not isinstance(answer, dict):
             return False
         return answer.get("responseCode") == ResponseCode.HANDLE_NOT_FOUND
 
@@ -138,7 +136,7 @@ def read(store: ReadStore | None, keys: Sequence[Key]) -> dict[Key, Entry]:
 
 def write(store: Store | ReadStore | None, entries: Mapping[Key, Entry]) -> None:
     """Store entries, if there is a store that can be written to; if it fails, issue a StoreWarning."""
-    put_many = getattr(store, "put_many", None)
+    put_many = getattr(store, "put_many", None)  # a ReadStore has none
     if not entries or put_many is None:
         return
     try:

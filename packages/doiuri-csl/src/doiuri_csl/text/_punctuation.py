@@ -17,6 +17,7 @@ _MERGED = {
     ";!": "!", ";?": "?", ";:": ";", ";.": ";", ";;": ";",
 }  # fmt: skip
 _FORMATS = ("font-style", "font-variant", "font-weight", "text-decoration", "vertical-align")
+_NO_FORMAT = ("normal", "none", "baseline")
 _MARKS = ".,:;?!"
 _STAYS_OUT_OF_QUOTE = ":;"
 _SPACES = " \u00a0\u202f\u2009"
@@ -152,8 +153,11 @@ def _is_around(quote: Piece, piece: Piece) -> bool:
     """Return whether a quotation mark is the style's, or in no format that the piece is not in too."""
     if not quote.inner:
         return True
-    formats = [wrap for wrap in quote.wraps if wrap.kind in _FORMATS and not wrap.toggle]
-    return all(wrap in piece.wraps for wrap in formats)
+    for wrap in quote.wraps:
+        is_format = wrap.kind in _FORMATS and wrap.value not in _NO_FORMAT and not wrap.toggle
+        if is_format and wrap not in piece.wraps:
+            return False
+    return True
 
 
 def _without_merged(last: str, text: str) -> str:

@@ -82,17 +82,22 @@ def _ordinal_suffix(number: int, gender: str, terms: Terms) -> str:
         name = f"ordinal-{number % digits:02d}"
         for form in genders:
             term = terms.ordinals.get((name, form))
-            if term is None:
-                continue
-            # Such an "ordinal-01" is for 1, but not for 21
-            if term.match == "whole-number" and number >= digits:
-                continue
-            return term.single
+            if term is not None and _is_for(term, number % digits, number):
+                return term.single
     for form in genders:
         term = terms.ordinals.get(("ordinal", form))
         if term is not None:
             return term.single
     return ""
+
+
+def _is_for(term: Term, ending: int, number: int) -> bool:
+    """Return whether the suffix for numbers with an ending, such as "ordinal-01", is for a number that has it."""
+    if term.match == "whole-number":
+        return number == ending  # such an "ordinal-01" is for 1, but not for 21
+    if term.match == "last-two-digits":
+        return number % 100 == ending
+    return True
 
 
 def ordinal(number: int, gender: str, terms: Terms) -> str:

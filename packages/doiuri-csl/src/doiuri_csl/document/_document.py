@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_csl._context import (
@@ -118,12 +119,16 @@ class Document:
 
     def context(self, cite: Cite, area: Area) -> Context:
         """Return what the rendering of a cite knows, or of an entry, which is a cite in "bibliography"."""
-        # Given names are added to make citations unambiguous; the list of references shows them as the style does.
-        given_names = self.given_names if area.name == "citation" else {}
+        cited_item = self.cited_item(cite.id)
+        given_names = self.given_names
+        if area.name != "citation":
+            # Names are added to make citations unambiguous; the list of references shows them as the style does.
+            cited_item = replace(cited_item, names_shown=NamesShown())
+            given_names = {}
         return Context(
             style_options=self.sheet.style_options,
             terms=self.terms,
-            cited_item=self.cited_item(cite.id),
+            cited_item=cited_item,
             cite=cite,
             area=area.name,
             names=area.names,

@@ -1,0 +1,454 @@
+"""What a document shows of its cites: all that an author wrote, names at each bound, positions, links."""
+
+from __future__ import annotations
+
+import random
+import re
+from itertools import product
+from typing import Any
+
+import pytest
+from csl.grammar import POSITIONS, Chance, element, shown
+from csl.styles import style_of
+from doiuri_csl import Cite, Locale, Processor, Run, Style, to_text
+
+COLLAPSE = ("", "citation-number", "year", "year-suffix", "year-suffix-ranged")
+PREFIXES = ("see {}", "({}", "{}:", "“{}” in", ", {}", "[{}", "{} (")
+SUFFIXES = (" {}", ", {}", "{})", ": “{}”", "; {},", "[{}]", "{}.")
+LABELS = ("page", "chapter", "sub verbo", "sub-verbo", "figure", "note")
+ENGLISH = Locale.load("en-US")
+
+
+def _letters(text: str) -> str:
+    """What is left of a text without the marks and spaces that may merge with others."""
+    return re.sub(r"[\s.,:;]", "", text)
+
+
+def _with_notes(chance: random.Random, number: int, ident: str) -> Cite:
+    """A cite with a word of the author's own wherever there may be one."""
+    chance_of = chance.random
+    author_only = chance_of() < 0.1
+    return Cite(
+        ident,
+        locator="" if author_only else chance.choice(("", f"7{number}", f"7{number}-8{number}", f"no{number}")),
+        label=chance.choice(LABELS),
+        prefix=chance.choice(PREFIXES).format(f"P{number}P") if chance_of() < 0.5 else "",
+        suffix=chance.choice(SUFFIXES).format(f"S{number}S") if chance_of() < 0.5 else "",
+        author_only=author_only,
+        suppress_author=not author_only and chance_of() < 0.2,
+        plural=chance_of() < 0.3,
+    )  # fmt: skip
+
+
+def _check_kept(text: str, cite: Cite, where: str) -> None:
+    plural = cite.plural or "-" in cite.locator
+    label = ENGLISH.term(cite.label.replace(" ", "-"), "short", plural=plural)
+    locator = f"{label} {cite.locator.replace('-', '–')}" if cite.locator else ""
+    for kind, part in (("prefix", cite.prefix), ("locator", locator), ("suffix", cite.suffix)):
+        assert _letters(part) in _letters(text), f"{kind} {part!r} is not in {text!r}: {where}"
+
+
+@pytest.mark.parametrize("class_", ["in-text", "note"])
+@pytest.mark.parametrize("collapse", COLLAPSE)
+def test_nothing_that_an_author_wrote_in_a_cite_is_lost(collapse: str, class_: str) -> None:
+    """Whatever the style does with cites: collapse, group, sort, shorten and tell apart."""
+    chance = Chance(len(collapse))
+    for _ in range(4):
+        style, items = chance.style(), chance.items()
+        style.set("class", class_)
+        [citation] = style.iter("citation")
+        citation.attrib.pop("collapse", "")
+        if collapse:
+            citation.set("collapse", collapse)
+        [layout] = citation.iter("layout")
+        if collapse == "citation-number":
+            layout[0].insert(0, element("text", variable="citation-number"))
+        for label in layout.iter("label"):
+            label.set("suffix", " ")
+        number = 100
+        citations = []
+        for _ in range(8):
+            cites = []
+            for item in chance.random.sample(items, 4):
+                number += 1
+                cites.append(_with_notes(chance.random, number, item["id"]))
+            citations.append(cites)
+
+        texts = shown(style, items, citations, write=to_text)
+
+        for text, cites in zip(texts, citations, strict=False):
+            for cite in cites:
+                _check_kept(text, cite, f"{citation.attrib}, {class_}")
+
+
+@pytest.mark.parametrize("collapse", COLLAPSE[1:])
+def test_a_cite_with_words_of_its_own_is_shown_whole_in_a_collapsed_group(collapse: str) -> None:
+    """Each of five works keeps its year or number if it has a prefix, a suffix or a locator."""
+    variable = "citation-number" if collapse == "citation-number" else "locator"
+    year = '<date variable="issued"><date-part name="year"/></date>'
+    if collapse == "citation-number":
+        year = '<text variable="citation-number"/>'
+    xml = f"""<style xmlns="http://purl.org/net/xbiblio/csl">
+        <citation collapse="{collapse}" disambiguate-add-year-suffix="true" cite-group-delimiter=",">
+        <layout delimiter=";"><group delimiter=" "><names variable="author"/>{year}
+        <text variable="locator"/></group></layout></citation></style>"""
+    xml = xml.replace('<names variable="author"/>', "") if variable == "citation-number" else xml
+    items = [
+        {"id": str(number), "author": ["Doe"], "issued": {"date-parts": [[2001]]}}
+        for number in range(5)
+    ]
+    own_words = [Cite("", prefix="P"), Cite("", suffix="S"), Cite("", locator="77")]
+    for index, words in product(range(5), own_words):
+        cites = [Cite(str(number)) for number in range(5)]
+        cites[index] = words._replace(id=str(index))
+
+        text = shown(xml, items, [cites], write=to_text)[0]
+
+        own = f"2001{'abcde'[index]}" if variable == "locator" else str(index + 1)
+        assert own in text, f"{own} of {words} is not in {text!r}"
+        # What the author wrote stands beside it
+        beside = f"P {own}" if words.prefix else f"{own} {words.locator}{words.suffix}"
+        assert beside in text.replace("P Doe", "P"), f"{beside!r} is not in {text!r}"
+        assert f"–{beside}" not in text, f"{beside!r} ends a range in {text!r}"
+
+
+def _people(count: int) -> list[dict[str, str]]:
+    return [{"family": letter} for letter in "ABCDEFG"[:count]]
+
+
+def _expected_names(count: int, least: int, first: int, *, last: bool, rule: str) -> str:
+    """CSL 1.0.2, Name and Et-al, in the short form with "and"."""
+    letters = list("ABCDEFG"[:count])
+    if least and count >= least and first < count:
+        kept = letters[:first]
+        if last:
+            between = ", " if first == count - 1 else ", … "
+            return ", ".join(kept) + between + letters[-1]
+        comma = {"contextual": len(kept) > 1, "always": True, "never": False}[rule]
+        return f"{', '.join(kept)}{',' if comma else ''} et al."
+    if count < 2:
+        return "".join(letters)
+    comma = {"contextual": count > 2, "always": True, "never": False}[rule]
+    return f"{', '.join(letters[:-1])}{',' if comma else ''} and {letters[-1]}"
+
+
+@pytest.mark.parametrize("rule", ["contextual", "always", "never"])
+def test_names_shorten_at_their_bounds(rule: str) -> None:
+    """One author fewer than et-al-min, as many and one more; later cites by options of their own."""
+    items: list[dict[str, Any]] = [
+        {"id": str(count), "author": _people(count)} for count in range(1, 7)
+    ]
+    cites = [Cite(item["id"]) for item in items]
+    precedes = f'delimiter-precedes-et-al="{rule}" delimiter-precedes-last="{rule}"'
+
+    for least, first, last in product((0, 1, 3, 5), (1, 2, 4), (False, True)):
+        for later_least, later_first in ((None, None), (2, 1), (None, 2), (4, None)):
+            options = {
+                "min": least, "use-first": first,
+                "subsequent-min": later_least, "subsequent-use-first": later_first,
+            }  # fmt: skip
+            attributes = [f'et-al-{key}="{value}"' for key, value in options.items() if value]
+            name = f'<name form="short" and="text" {precedes} {" ".join(attributes)}'
+            layout = (
+                f'<names variable="author">{name} et-al-use-last="{str(last).lower()}"/></names>'
+            )
+            xml = style_of(layout).replace("<layout>", '<layout delimiter=" / ">')
+
+            texts = shown(xml, items, [cites, cites])
+
+            bounds = ((least, first), (later_least or least, later_first or first))
+            for text, (minimum, use_first) in zip(texts, bounds, strict=False):
+                expected = [
+                    _expected_names(count, minimum, use_first, last=last, rule=rule)
+                    for count in range(1, 7)
+                ]
+                assert text == " / ".join(expected), layout
+
+
+@pytest.mark.parametrize("depth", range(5))
+def test_as_many_names_as_tell_two_works_apart(depth: int) -> None:
+    """Works that share the first names show one name more, whatever et-al-use-first says."""
+    shared = _people(depth)
+    works = [
+        {"id": "x", "author": [*shared, {"family": "X"}, {"family": "Q"}, {"family": "R"}]},
+        {"id": "y", "author": [*shared, {"family": "Y"}, {"family": "Q"}, {"family": "R"}]},
+    ]
+    options = 'et-al-min="2" et-al-use-first="1" disambiguate-add-names="true"'
+    xml = style_of('<names variable="author"><name delimiter-precedes-et-al="never"/></names>')
+    xml = xml.replace("<citation>", f"<citation {options}>")
+
+    texts = shown(xml, works, [[Cite("x")], [Cite("y")]])
+
+    for text, letter in zip(texts, "XY", strict=False):
+        assert text == f"{', '.join([*'ABCDE'[:depth], letter])} et al."
+
+
+BOUNDS_OF_NUMBERS = {
+    ("number", "roman"): {"1": "i", "4": "iv", "3999": "mmmcmxcix", "4000": "4000", "0": "0"},
+    ("number", "long-ordinal"): {"1": "first", "10": "tenth", "11": "11th", "0": "0th"},
+    ("number", "ordinal"): {"1": "1st", "3": "3rd", "4": "4th", "10": "10th", "11": "11th", "13": "13th",
+                            "14": "14th", "21": "21st", "100": "100th", "101": "101st", "111": "111th"},
+    ("label", "short"): {"0": "vol.", "1": "vol.", "2": "vols."},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("tag", "form"), BOUNDS_OF_NUMBERS)
+def test_numbers_at_the_bounds_of_their_forms(tag: str, form: str) -> None:
+    layout = f'<{tag} variable="number-of-volumes" form="{form}"/>'
+    for value, expected in BOUNDS_OF_NUMBERS[tag, form].items():
+        text = shown(style_of(layout), [{"id": "x", "number-of-volumes": value}], [[Cite("x")]])[0]
+
+        assert text == expected, value
+
+
+def test_an_ordinal_for_the_whole_number_fits_no_greater_one() -> None:
+    """CSL 1.0.2, Ordinal Suffixes."""
+    terms = '<term name="ordinal">.</term><term name="ordinal-{}" match="{}">!</term>'
+    layout = '<number variable="edition" form="ordinal"/>'
+    for name, match, marked in (
+        ("00", "whole-number", {0}), ("01", "whole-number", {1}), ("10", "whole-number", {10}),
+        ("01", "last-digit", {1, 11, 101, 111}), ("10", "last-two-digits", {10, 110}),
+        ("01", "last-two-digits", {1, 101}),
+    ):  # fmt: skip
+        more = f"<locale><terms>{terms.format(name, match)}</terms></locale>"
+        for number in (0, 1, 2, 9, 10, 11, 100, 101, 110, 111):
+            item = {"id": "x", "edition": str(number)}
+            text = shown(style_of(layout, more=more), [item], [[Cite("x")]])[0]
+            assert text == f"{number}{'!' if number in marked else '.'}", (name, match)
+
+
+def test_a_year_has_an_era_up_to_999() -> None:
+    year = '<date variable="issued"><date-part name="year"/></date>'
+    for number, expected in {-1: "1BC", 1: "1AD", 999: "999AD", 1000: "1000", 9999: "9999"}.items():
+        item = {"id": "x", "issued": {"date-parts": [[number]]}}
+        assert shown(style_of(year), [item], [[Cite("x")]])[0].replace(" ", "") == expected, number
+
+
+def _model(citations: list[list[Cite]], notes: list[int], distance: int) -> list[list[set[str]]]:
+    """The positions of all cites, from the words of CSL 1.0.2, Choose, "position"."""
+    placed: list[list[set[str]]] = []
+    for index, cites in enumerate(citations):
+        sets = []
+        for number, cite in enumerate(cites):
+            earlier = [
+                (note, other) for note, group in zip(notes[:index], citations[:index], strict=True)
+                for other in group if other.id == cite.id
+            ]  # fmt: skip
+            earlier += [(notes[index], other) for other in cites[:number] if other.id == cite.id]
+            if not earlier:
+                sets.append({"first"})
+                continue
+            positions = {"subsequent"}
+            if 0 < notes[index] <= earlier[-1][0] + distance:
+                positions.add("near-note")
+            before: Cite | None = None
+            if number:
+                before = cites[number - 1]
+            elif index and len(citations[index - 1]) == 1:
+                before = citations[index - 1][0]
+            if before is not None and before.id == cite.id:
+                same = (before.locator, before.label) == (cite.locator, cite.label)
+                if same:
+                    positions.add("ibid")
+                elif cite.locator:
+                    positions |= {"ibid", "ibid-with-locator"}
+            sets.append(positions)
+        placed.append(sets)
+    return placed
+
+
+SHOW_POSITIONS = "<group delimiter=' '>{}</group>".format(
+    "".join(
+        f'<choose><if position="{position}"><text value="{position}"/></if></choose>'
+        for position in POSITIONS
+    )
+    + "<choose><if locator='page'><text value='located'/></if></choose>"
+)
+
+
+@pytest.mark.parametrize("class_", ["in-text", "note"])
+@pytest.mark.parametrize("distance", [0, 1, 3, 5])
+def test_positions_are_those_of_the_specification(distance: int, class_: str) -> None:
+    """In a document of three works; near-note-distance is 5 unless the style says so. In a list none holds."""
+    chance = random.Random(distance)
+    xml = style_of(SHOW_POSITIONS, f'class="{class_}"').replace(
+        "<layout>", '<layout delimiter="; ">'
+    )
+    if distance != 5:
+        xml = xml.replace("<citation>", f'<citation near-note-distance="{distance}">')
+    entry = f"<bibliography><layout><text variable='id'/>{SHOW_POSITIONS}</layout></bibliography>"
+    xml = xml.replace("</style>", f"{entry}</style>")
+    items = [{"id": key} for key in "abcdefgh"]
+    citations = []
+    for _ in range(60):
+        count = chance.choice((1, 1, 1, 2, 3))
+        ids = "ab" if chance.random() < 0.5 else "abcdefgh"
+        locators = ("", "", "5", "6")
+        citations.append([
+            Cite(chance.choice(ids), chance.choice(locators), chance.choice(("page", "chapter")))
+            for _ in range(count)
+        ])  # fmt: skip
+    notes = list(range(1, 61)) if class_ == "note" else [0] * 60
+
+    texts = shown(xml, items, citations)
+
+    model = _model(citations, notes, distance)
+    for number, (cites, sets) in enumerate(zip(citations, model, strict=True)):
+        expected = []
+        for cite, positions in zip(cites, sets, strict=True):
+            located = ["located"] if cite.locator and cite.label == "page" else []
+            words = [position for position in POSITIONS if position in positions] + located
+            expected.append(" ".join(words))
+        assert texts[number] == "; ".join(expected), (
+            f"note {number + 1}: {citations[: number + 1][-4:]}"
+        )
+    assert [text for text in texts[60:-1] if any(word in text for word in POSITIONS)] == []
+
+
+LATER = {
+    "add-year-suffix": '<names variable="author"><name form="short"/></names> <date variable="issued">'
+    '<date-part name="year"/></date>',
+    "add-givenname": '<names variable="author"><name form="short" initialize-with="."/></names>',
+    "add-names": '<names variable="author"><name form="short" et-al-min="2" et-al-use-first="1"/></names>',
+}
+
+
+@pytest.mark.parametrize("method", LATER)
+def test_later_notes_of_different_works_differ(method: str) -> None:
+    """First notes show all of a work; later ones are short, and told apart by what the style allows."""
+    layout = (
+        f'<choose><if position="subsequent">{LATER[method]}</if>'
+        '<else><text variable="title"/></else></choose>'
+    )
+    xml = style_of(layout, 'class="note"').replace(
+        "<citation>", f'<citation disambiguate-{method}="true">'
+    )
+    authors: dict[str, list[list[Any]]] = {
+        "add-year-suffix": [["Doe"], ["Doe"], ["Roe"]],
+        "add-givenname": [[{"family": "Doe", "given": given}] for given in ("Ann", "Adam", "Max")],
+        "add-names": [["Doe", "Roe"], ["Doe", "Poe"], ["Doe", "Li"]],
+    }
+    items: list[dict[str, Any]] = [
+        {
+            "id": str(number),
+            "title": f"T{number}",
+            "author": people,
+            "issued": {"date-parts": [[2001]]},
+        }
+        for number, people in enumerate(authors[method])
+    ]
+    citations = [[Cite(item["id"])] for item in [*items, *items]]
+
+    texts = shown(xml, items, citations)[:6]
+
+    assert len({*texts}) == 6, f"two works look the same: {texts}"
+
+
+def test_what_tells_cites_apart_does_not_change_entries_or_other_dates() -> None:
+    """Names are added in citations only; a day of access tells no works apart, and has no letter of its own."""
+    people = [[{"family": "Doe", "given": given}] for given in ("Ann", "Max", "Max")]
+    items: list[dict[str, Any]] = [
+        {"id": str(number), "author": authors, "issued": {"date-parts": [[2001]]},
+         "accessed": {"date-parts": [[2010 + number]]}}
+        for number, authors in enumerate(people)
+    ]  # fmt: skip
+    dates = "".join(
+        f'<date variable="{name}" prefix=" "><date-part name="year"/></date>'
+        for name in ("accessed", "issued")
+    )
+    names = '<names variable="author"><name form="short" initialize-with="."/></names>'
+    layout = f"<layout>{names}{dates}</layout>"
+    citations = [[Cite(item["id"])] for item in items]
+
+    def texts(options: str) -> list[str]:
+        xml = style_of("").replace("<citation><layout>", f"<citation {options}>{layout}<layout>")
+        return shown(
+            xml.replace("</style>", f"<bibliography>{layout}</bibliography></style>"),
+            items,
+            citations,
+        )
+
+    given = 'disambiguate-add-givenname="true" givenname-disambiguation-rule="{}"'
+    plain = texts("")
+    for rule in ("by-cite", "all-names", "primary-name"):
+        assert texts(given.format(rule))[3:] == plain[3:], f"entries by the rule {rule}"
+    letters = texts('disambiguate-add-year-suffix="true"')[:3]
+    assert letters == ["Doe 2010 2001a", "Doe 2011 2001b", "Doe 2012 2001c"]
+
+
+DOI_ADDRESS = "https://doi.org/10.1000/182"
+PMCID_ADDRESS = "https://www.ncbi.nlm.nih.gov/pmc/articles/PMC17"
+ADDRESSES = [
+    ("URL", "https://example.org/a", "https://example.org/a"),
+    ("DOI", "10.1000/182", DOI_ADDRESS),
+    ("DOI", DOI_ADDRESS, DOI_ADDRESS),
+    ("PMID", "17", "https://www.ncbi.nlm.nih.gov/pubmed/17"),
+    ("PMCID", "PMC17", PMCID_ADDRESS),
+    ("PMCID", PMCID_ADDRESS, PMCID_ADDRESS),
+]
+APPEARANCES = (
+    "",
+    'text-case="lowercase"',
+    'font-style="italic"',
+    'quotes="true"',
+    'display="block"',
+)
+
+
+@pytest.mark.parametrize(("variable", "value", "address"), ADDRESSES)
+def test_the_text_of_a_link_is_its_own_address(variable: str, value: str, address: str) -> None:
+    """CSL 1.0.2, Appendix VI: what stands around an identifier is no part of the link."""
+    item = {"id": "x", variable: value}
+    prefixes, suffixes = ("", "Available at "), (".", " (link)")
+    for prefix, suffix, appearance in product(prefixes, suffixes, APPEARANCES):
+        attributes = f'prefix="{prefix}" suffix="{suffix}" {appearance}'
+        layout = f'<text value="before "/><text variable="{variable}" {attributes}/>'
+        processor = Processor(Style.parse(style_of(layout)), [item])
+        processor.set_citations([[Cite("x")]])
+
+        runs = processor.citation(0)
+
+        linked = [run for run in runs if run.link]
+        text = to_text(linked).strip("“”.").lower()
+        assert text == value.lower(), f"{layout}: {to_text(linked)!r} is linked"
+        assert {run.link for run in linked} == {address}, layout
+        assert prefix.strip() in to_text(_not_linked(runs)), layout
+
+
+def _not_linked(runs: tuple[Run, ...]) -> list[Run]:
+    return [run for run in runs if not run.link]
+
+
+@pytest.mark.parametrize("setting", ["true", "false"])
+def test_only_full_stops_and_commas_move_into_quotation_marks(setting: str) -> None:
+    """CSL 1.0.2, Locale Options, punctuation-in-quote. A mark that the title has already is not doubled."""
+    more = f'<locale><style-options punctuation-in-quote="{setting}"/></locale>'
+    for mark in ".,;:?!":
+        for layout in (
+            f'<text variable="title" quotes="true" suffix="{mark} x"/>',
+            f'<group delimiter="{mark} "><text variable="title" quotes="true"/><text value="x"/></group>',
+            f'<text variable="title" quotes="true"/><text value="x" prefix="{mark} "/>',
+        ):
+            xml = style_of(layout, more=more)
+            moves = setting == "true" and mark not in ";:"
+            item = {"id": "x", "title": "Bees"}
+            text = shown(xml, [item], [[Cite("x")]])[0]
+            assert text == (f"“Bees{mark}” x" if moves else f"“Bees”{mark} x"), layout
+
+            doubled = shown(xml, [{**item, "title": f"Bees{mark}"}], [[Cite("x")]])[0]
+            assert doubled == f"“Bees{mark}” x", layout
+
+
+def test_of_two_marks_the_stronger_one_stays() -> None:
+    """A question is one, whatever the style ends it with, and a mark is not doubled."""
+    for first, second in product(".:;,?!", repeat=2):
+        layout = f'<text variable="title" suffix="{second}"/>'
+        text = shown(style_of(layout), [{"id": "x", "title": f"Bees{first}"}], [[Cite("x")]])[0]
+
+        marks = text.removeprefix("Bees")
+        if first == second:
+            assert marks == first, f"{first} and {second}"
+        for strong in "?!":
+            assert (strong in marks) is (strong in (first, second)), f"{first} and {second}"
+        if first in "?!" and second in ".:":
+            assert marks == first, f"{first} and {second}"

@@ -316,18 +316,6 @@ def test_an_error_can_be_pickled() -> None:
     assert vars(copy) == vars(error)
 
 
-@pytest.mark.parametrize(
-    ("tag", "lang"),
-    [("de", "de-DE"), ("pt_br", "pt-BR"), ("en-gb", "en-GB"), ("fr-CA", "fr-CA"), ("EN", "en-US")],
-)
-def test_a_locale_is_found_by_its_tag_or_its_language(tag: str, lang: str) -> None:
-    assert Locale.load(tag).lang == lang
-
-
-def test_a_dialect_that_is_not_there_is_the_main_one() -> None:
-    assert Locale.load("de-AT").term("and") == Locale.load("de").term("and") == "und"
-
-
 def test_a_locale_that_is_not_there_names_those_that_are() -> None:
     with pytest.raises(CSLError) as error:
         Locale.load("tlh")

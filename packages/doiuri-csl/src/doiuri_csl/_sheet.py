@@ -86,13 +86,11 @@ class ListFormat(NamedTuple):
 
         :raises CSLError: if a distance is not a number
         """
-        line_spacing = node.number("line-spacing")
-        entry_spacing = node.number("entry-spacing")
         return cls(
             hanging_indent=node.get("hanging-indent") == "true",
             second_field_align=_ALIGNMENTS.get(node.get("second-field-align"), ""),
-            line_spacing=1 if line_spacing is None else line_spacing,
-            entry_spacing=1 if entry_spacing is None else entry_spacing,
+            line_spacing=node.number("line-spacing", 1),
+            entry_spacing=node.number("entry-spacing", 1),
         )
 
 
@@ -159,13 +157,10 @@ def read_sheet(root: Node) -> Sheet:
             list_format = ListFormat.read(node)
         if name == "citation":
             is_numeric = any(_shows(element, "citation-number") for element in elements)
+            near_note_distance = node.number("near-note-distance", _NEAR_NOTE_DISTANCE)
     if "citation" not in areas:
         raise root.error("has no <citation>")
 
-    citation = root.child("citation")
-    distance = citation.number("near-note-distance") if citation else None
-    if distance is None:
-        distance = _NEAR_NOTE_DISTANCE
     return Sheet(
         title=title_of(root),
         is_note=root.get("class") == "note",
@@ -178,7 +173,7 @@ def read_sheet(root: Node) -> Sheet:
         ),
         own_locales=root.children("locale"),
         conditions=sum("disambiguate" in node for node in root.all()),
-        near_note_distance=distance,
+        near_note_distance=near_note_distance,
         list_format=list_format,
     )
 

@@ -62,13 +62,13 @@ class Node:
         """Return the error that something is wrong with this element."""
         return CSLError(reason, line=self.line, element=self.name)
 
-    def number(self, attribute: str) -> int | None:
-        """Return the whole number of an attribute, or None if it is missing.
+    def number(self, attribute: str, default: int = 0) -> int:
+        """Return the whole number of an attribute, or the default if it is missing.
 
         :raises CSLError: if it is not a number
         """
         if attribute not in self.attributes:
-            return None
+            return default
         value = self.attributes[attribute].strip()
         if not (value.isascii() and value.isdigit() and len(value) < 7):
             raise self.error(f"{attribute}={value!r} is not a number")

@@ -187,7 +187,8 @@ def _with_note(item: Item) -> Item:
         elif key in DATES:
             added[key] = read_date({"raw": value})
         else:
-            added[name if name.isupper() else key] = value
+            variable = name if name.isupper() else key  # "DOI", but "genre"
+            added[variable] = value
     for key, value in added.items():
         overrides = key in DATES or key == "type"
         if overrides or key not in item:

@@ -94,7 +94,7 @@ def _append_merged(done: list[Piece], piece: Piece, into_quotes: bool) -> None:
         del done[index]
 
     if text:
-        done.append(piece if text == piece.text else piece.with_text(text))
+        done.append(piece.with_text(text))
 
 
 def _merge_at_quote(

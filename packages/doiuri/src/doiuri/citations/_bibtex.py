@@ -532,7 +532,9 @@ def _date_parts(moment: re.Match[str]) -> list[int]:
     1 BC is the year 0 in ISO 8601, and -1 in CSL.
     """
     year = int(moment["year"])
-    parts = [year if year > 0 else year - 1]
+    if year <= 0:
+        year -= 1
+    parts = [year]
     if moment["month"]:
         parts.append(int(moment["month"]))
     if moment["day"]:

@@ -240,7 +240,8 @@ def _with_attributes(candidates: list[Location], pairs: Iterable[str]) -> list[L
     matching: dict[tuple[str, str | None], set[int]] = {}
     for pair in pairs:
         name, colon, value = pair.partition(":")
-        matching[name, value if colon else None] = set()
+        wanted = value if colon else None
+        matching[name, wanted] = set()
     if not matching:
         return candidates
 

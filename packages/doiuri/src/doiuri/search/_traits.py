@@ -91,6 +91,7 @@ class Traits(NamedTuple):
         :param item: its CSL-JSON with the members that Crossref adds
         """
         names = work.authors or work.editors
+        first_name = _without_number(names[0]) if names else None
         dates = (read_date(item.get(member)) for member in _DATES)
 
         pages = _numbers(_first_text(item.get("page")))
@@ -104,7 +105,7 @@ class Traits(NamedTuple):
         return cls(
             title=work.title,
             about=about,
-            first_name=_without_number(names[0]) if names else None,
+            first_name=first_name,
             years=frozenset(date[0] for date in dates if date),
             type=work.type,
             containers=tuple(filter(None, _texts(item, *_CONTAINERS))),

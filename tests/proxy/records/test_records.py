@@ -238,8 +238,8 @@ def test_other_names_stand_side_by_side(first: str, second: str) -> None:
     """Other letters have case, and a suffix is unique within its prefix only (N-065)."""
     records = Records([link(first, "https://example.org/1"), link(second, "https://example.org/2")])
     for name, target in ((first, "https://example.org/1"), (second, "https://example.org/2")):
-        headers = dict(answer(records, "GET", f"/{quote(name)}").headers)
-        assert headers.get("Location") == target, f"{name!a} beside {first!a}: {headers}"
+        led = dict(answer(records, "GET", f"/{quote(name)}").headers).get("Location")
+        assert led == target, f"{name!a}, of {first!a} and {second!a}, leads to {led}"
 
 
 CONTROLS = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0)]))

@@ -329,7 +329,7 @@ def _yaml(source: Source) -> Iterator[WorkWithoutDOI]:
     for path, spans in keys.items():
         # An item of the list that is the file, or of ``references``
         is_listed = path[:-1] in {(), ("references",)} and bool(path) and isinstance(path[-1], int)
-        item = _value_at(tree, path) if is_listed else None
+        item = _with_lists(at(tree, path)) if is_listed else None
         if not isinstance(item, dict) or not {"doi", "DOI"}.isdisjoint(item):
             continue
         name = f"references[{path[-1]}]" if is_cff else str(item.get("id") or "")
@@ -354,13 +354,6 @@ def _put(tree: dict[str | int, Any], path: Keys, text: str) -> None:
             return
         tree = inner
     tree.setdefault(path[-1], text)
-
-
-def _value_at(tree: Any, path: Keys) -> Any:
-    """Return the value at a path, with sequences as lists."""
-    for step in path:
-        tree = tree.get(step) if isinstance(tree, dict) else None
-    return _with_lists(tree)
 
 
 def _with_lists(tree: Any) -> Any:

@@ -273,7 +273,12 @@ def _with_answers(
     report: FileReport, config: Config, answers: Answers, works: Mapping[str, Work]
 ) -> list[Finding]:
     """Return the findings on a file with those that the registry's answers show."""
-    known_short = [mention for mention in report.mentions if _is_known_short(mention, answers)]
+    # Links without the "10/" that lead to short DOIs, and not to pages of the site
+    known_short = [
+        mention
+        for mention in report.mentions
+        if mention.may_be_page and answers.statuses.get(mention.key) == "found"
+    ]
     findings = _with_short_dois(report.findings, known_short)
     for mention in report.mentions:
         if not mention.may_be_page:
@@ -283,11 +288,6 @@ def _with_answers(
 
         findings += work_findings(report.entries, works)
     return findings
-
-
-def _is_known_short(mention: LocatedMention, answers: Answers) -> bool:
-    """Return whether the registry has the short DOI that a link without the "10/" may be."""
-    return mention.may_be_page and answers.statuses.get(mention.key) == "found"
 
 
 def _with_short_dois(

@@ -334,7 +334,9 @@ def _is_left_out(text: str, syntax: str) -> bool:
 
     In BibTeX, "n/a" is not left out: styles would make a link of it.
     """
-    return _is_placeholder(text) or (syntax != "bibtex" and _says_none(text))
+    if _is_placeholder(text):
+        return True
+    return syntax != "bibtex" and _compiled(_NONE).fullmatch(text) is not None
 
 
 def label_of(text: str) -> str:
@@ -488,8 +490,3 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def _is_placeholder(text: str) -> bool:
     """Return whether a text has what a person or a program is to fill in."""
     return _compiled(_PLACEHOLDER).search(text) is not None
-
-
-def _says_none(text: str) -> bool:
-    """Return whether a field says that there is no DOI."""
-    return _compiled(_NONE).fullmatch(text) is not None

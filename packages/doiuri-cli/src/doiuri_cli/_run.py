@@ -125,8 +125,10 @@ class Runner(NamedTuple):
         recorded: dict[str, None] = {}
         with Inquiry(self.config, lock, partial(self.progress, "Checking DOIs")) as inquiry:
             for reports in self._batches(inputs, at_once=at_once):
-                names = [*names_to_ask(reports), *_short_names(reports)]
-                answers = inquiry.ask(names, longer_names(reports))
+                short = chain.from_iterable(
+                    report.short for report in reports if not report.recorded
+                )
+                answers = inquiry.ask([*names_to_ask(reports), *short], longer_names(reports))
                 counts.add(answers.counts)
 
                 lookup = self._look_up_works(reports, answers)
@@ -372,13 +374,6 @@ def longer_names(reports: Iterable[FileReport]) -> dict[str, list[DOI]]:
             if mention.longer and not report.recorded:
                 longer.setdefault(mention.key, {}).update(dict.fromkeys(map(DOI, mention.longer)))
     return {key: list(names) for key, names in longer.items()}
-
-
-def _short_names(reports: Iterable[FileReport]) -> Iterator[str]:
-    """Yield the names of short DOIs that links in files may mean; not those in recorded HTTP."""
-    for report in reports:
-        if not report.recorded:
-            yield from report.short
 
 
 def only_recorded(reports: Iterable[FileReport]) -> int:

@@ -130,7 +130,10 @@ class Dataset:
         return entries
 
     def knows(self, path: str) -> bool:
-        """Return whether a path is that of a file, or begins with the name of a file or folder."""
+        """Return whether a path is that of a file, or begins with the name of a file or folder.
+
+        If it does neither, the path may begin with the rest of a longer name of a DOI.
+        """
         if not path or path in self.refused or path in self.by_path:
             return True
         first = path.partition("/")[0]

@@ -52,11 +52,12 @@ def option(name: str, metavar: str | None = None, *words: str) -> Callable[[F], 
     declared = _TABLE[name]
     is_flag = isinstance(declared.default, bool)
     described = replace(declared, default=None) if is_flag else declared  # "(False)" says nothing
+    takes_several = declared.default == () or name == "select"  # whose default, all codes, is None
     return click.option(
         *(words or [f"--{name}"]),
         metavar=metavar,
         is_flag=is_flag,
-        multiple=declared.default == () or name == "select",
+        multiple=takes_several,
         default=None,
         help=f"{described.describe()}.",
     )
@@ -198,7 +199,8 @@ class FileOptions(NamedTuple):
     def located(self, config: Config, selection: Selection) -> Config:
         """Return the configuration with what is searched: the current folder, and what the command line names.
 
-        A hook names all files that changed, so that these are in the current folder.
+        With ``--force-exclude``, which is for hooks, the named files do not count: a hook names whatever has
+        changed, and test data among it stays test data.
         """
         here = os.getcwd()  # noqa: PTH109 - as the others, a str
         searched = {here}

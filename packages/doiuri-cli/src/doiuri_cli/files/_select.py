@@ -99,6 +99,8 @@ def _compiled(line: str) -> GitIgnoreSpecPattern | None:
         return None
     if pattern.regex is None:
         return pattern
+
+    # A star, or a pair of stars, forms an atomic group with the text up to the next one
     text = _STAR.sub(r"(?>[^/]*?\1)", pattern.regex.pattern)
     text = _STARS.sub(r"(?>(?:\1)??\2(?=/))", text.replace(".+", ".+?"))
     return GitIgnoreSpecPattern(re.compile(text), pattern.include)

@@ -171,7 +171,7 @@ def _values(
     Nothing is fixed in those of which only labels and links count, in keys, and in the ids of objects.
 
     :param value: the value that the source describes.
-    :param kind_of: returns what a string is in this kind of file.
+    :param kind_of: returns what a string is in this kind of file; see ``KindOfValue``.
     :param skip: the keys whose lists and objects are left out.
     """
     for string in strings(source, skip, _may_count):

@@ -132,7 +132,11 @@ def _without_label(path: str) -> str:
 
 
 def _is_negotiated(accept: str, record: PublicValues) -> bool:
-    """Return whether metadata may be the answer to an Accept header."""
+    """Return whether metadata may be the answer to an Accept header.
+
+    Upstream may have metadata of types that are not known here, and is asked about these unless the header
+    accepts the web page.
+    """
     if accept in _ANYTHING:
         return False
     if record.has_metadata or citation_type(accept) is not None:

@@ -362,7 +362,7 @@ OPTIONS = (
     Option(
         "citation",
         None,
-        "how citations look, if not as the style says: `author-year`, `number`",
+        "form of citations, to override the style: `author-year` or `number`",
         choice("author-year", "number"),
     ),
     Option("notes", None, "whether citations become footnotes, if the style is one of notes", flag),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import re
 from typing import TYPE_CHECKING
 
+from doiuri._advice import unescape_html
 from doiuri._doi import DOI, parse_name
 from doiuri._errors import DOISyntaxError
 from doiuri._find import find
@@ -45,7 +45,7 @@ def find_one(text: str) -> DOI | ShortDOI:
     if _PLAIN.fullmatch(text):
         return parse_name(text)
 
-    without_entities = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
+    without_entities = _ENTITY.sub(lambda entity: unescape_html(entity[0]), text)
     visible = _INVISIBLE.sub("", without_entities).strip()
     mentioned = list(dict.fromkeys(match.doi for match in find(visible)))
     if len(mentioned) > 1:

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import product
+from itertools import combinations_with_replacement, product
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -455,7 +455,8 @@ def test_a_block_is_read_as_if_alone(syntax: str, end: str) -> None:
         example(form._replace(text=form.text.replace("\n", end)), n)
         for n, form in enumerate(blocks)
     ]
-    check([joined(one, 2 * end, other, 2 * end, one) for one, other in product(read, read)], syntax)
+    pairs = combinations_with_replacement(read, 2)
+    check([joined(one, 2 * end, other, 2 * end, one) for one, other in pairs], syntax)
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])

@@ -8,7 +8,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable
-from itertools import product
+from itertools import cycle, islice, product
 from pathlib import Path
 
 import pytest
@@ -246,12 +246,17 @@ def accented(way: str, command: str, letter: str) -> str:
 def test_accents_of_tex_are_above_each_other_however_they_are_written(
     inner: str, letter: str
 ) -> None:
+    """Each pair of ways with one of the accents, another one in the next case."""
     once = unicodedata.normalize("NFC", LETTERS[letter] + MARKS[inner])
-    for outer, one, other in product(MARKS, ACCENTED, ACCENTED):
+    for way in ACCENTED:
+        tex = accented(way, inner, letter)
+        assert rich_text(f"b{tex}b") == f"b{once}b", tex
+
+    first = [*MARKS].index(inner) + [*LETTERS].index(letter)
+    outers = islice(cycle(MARKS), first, None)
+    for (one, other), outer in zip(product(ACCENTED, ACCENTED), outers, strict=False):
         tex = accented(one, outer, accented(other, inner, letter))
         twice = unicodedata.normalize("NFC", LETTERS[letter] + MARKS[inner] + MARKS[outer])
-
-        assert rich_text(f"b{accented(other, inner, letter)}b") == f"b{once}b"
         assert plain_text(f"b{tex}b") == f"b{twice}b", tex
 
 
@@ -292,7 +297,7 @@ def test_hostile_tex_is_read_quickly_and_stays(opening: str) -> None:
     def read(times: int) -> None:
         texts[times] = plain_text(f"{opening * times}z")
 
-    assert is_linear(read, 1_000, 16_000)
+    assert is_linear(read, 1_000, 8_000)
     assert all("z" in text for text in texts.values())
 
 
@@ -445,7 +450,7 @@ def test_a_long_file_of_bibtex_takes_linear_time(tmp_path: Path) -> None:
         )
         assert len(read_works(["a.bib"], tmp_path).problems) == times
 
-    assert is_linear(read, 500, 8_000)
+    assert is_linear(read, 500, 4_000)
 
 
 NAMES = """

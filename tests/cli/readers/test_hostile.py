@@ -79,11 +79,17 @@ def test_a_truncated_notebook_is_no_notebook() -> None:
         assert not run.stderr.endswith(" at\n"), NOTEBOOK[:length]
 
 
-@pytest.mark.parametrize("unit", ["[", "{", '{"a":', "- ", "(", "a: [", "? ", "\\", "x " * 25])
+NESTING = dict.fromkeys(("[", "{", '{"a":', "- ", "(", "a: [", "? ", "\\"), 3_000)
+"""More than Python's stack holds."""
+
+
+@pytest.mark.parametrize(("unit", "times"), [*NESTING.items(), ("x " * 25, 20_000)])
 @pytest.mark.parametrize("name", DATA)
-def test_deep_nesting_and_lines_of_megabytes_are_read_or_said(name: str, unit: str) -> None:
-    names(name, f'"DOI" "type" "cells" doi {unit * 20_000}')
-    names(name, unit * 20_000 + "doi")
+def test_deep_nesting_and_lines_of_megabytes_are_read_or_said(
+    name: str, unit: str, times: int
+) -> None:
+    names(name, f'"DOI" "type" "cells" doi {unit * times}')
+    names(name, unit * times + "doi")
 
 
 def test_a_file_of_many_aliases_is_not_expanded() -> None:

@@ -207,10 +207,13 @@ def kept(line: str) -> str:
 @pytest.mark.parametrize("spelling", KEPT["spellings"])
 @pytest.mark.parametrize("path", KEPT["forms"])
 def test_safe_fixes_keep_the_name_however_it_is_spelled(path: str, spelling: str) -> None:
+    """A third of all pairs of head and name in each file, other ones in the next spelling."""
     before, form, after = KEPT["forms"][path]  # the start of a file, an entry in it, and its end
     escapes: dict[str, str] = KEPT["spellings"][spelling]
+    first = ([*KEPT["forms"]].index(path) + [*KEPT["spellings"]].index(spelling)) % 3
+    mentions = [*product(KEPT["heads"], KEPT["names"])][first::3]
     entries = []
-    for number, (head, name) in enumerate(product(KEPT["heads"], KEPT["names"])):
+    for number, (head, name) in enumerate(mentions):
         value = head + "".join(escapes.get(character, character) for character in name)
         if '"{}"' in form:
             value = json.dumps(value)[1:-1]

@@ -148,22 +148,18 @@ def remember(
     cache: Path, answers: Mapping[str, bool], base: str = "https://doi.org", *, fresh: bool = True
 ) -> None:
     """Write into a cache which names are registered, as the resolver of this address answered."""
-    store = SQLiteStore(str(cache))
+    expires = time.time() + 3600 if fresh else 1.0
+    entries = {}
     for name, is_found in answers.items():
         answer: dict[str, object] = {
             "responseCode": 1 if is_found else 100,
             "handle": name,
             "values": [],
         }
-        expires = time.time() + 3600 if fresh else 1.0
-        body = json.dumps(answer).encode()
-        store.put_many(
-            {
-                Key("record", base, Handle.from_name(name).key): Entry(
-                    body, "application/json", expires
-                )
-            }
-        )
+        key = Key("record", base, Handle.from_name(name).key)
+        entries[key] = Entry(json.dumps(answer).encode(), "application/json", expires)
+    store = SQLiteStore(str(cache))
+    store.put_many(entries)
     store.close()
 
 

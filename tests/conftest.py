@@ -8,6 +8,8 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+
+# Private: a process cannot be made to forget its servers in any other way
 from doiuri.resolver import _process
 from hypothesis import HealthCheck, settings
 

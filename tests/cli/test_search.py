@@ -14,6 +14,8 @@ import pytest
 import yaml
 from doiuri import bibtex
 from doiuri.search import Search
+
+# Private: how often fixes are proved shows in no output
 from doiuri_cli import _fixes
 from support.cli.command import doiuri
 from support.servers.search import search_site, searches

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, cast
 
 import doiuri
 import pytest
+
+# Private: it holds the patterns that are checked
 from doiuri._patterns import LazyPattern
 from support.manual.public import SOURCES, module_of, public_classes
 

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from unittest import mock
 
 from doiuri.resolver import Reply, Request
+
+# Private: a lock file keeps only what the built-in transport got from https://doi.org
 from doiuri.resolver.http._transport import HTTPTransport
 
 DOI_ORG = "https://doi.org"

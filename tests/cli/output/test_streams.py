@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from doiuri_cli.commands import show_progress
+
+# Private: when a list is written shows in no finished output
 from doiuri_cli.output._report import indented, to_json, write_json_list
 from hypothesis import given
 from hypothesis import strategies as st

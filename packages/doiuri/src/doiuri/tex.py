@@ -559,7 +559,7 @@ def _first_character(text: str) -> str:
 def _separated(pieces: Iterable[_TextPiece]) -> list[_TextPiece]:
     r"""Return pieces with spaces where fractions and functions would run together with words and numbers.
 
-    "2\sin x" is "2 sin x", but "(\\sin x)" needs no space.
+    "2\sin x" is "2 sin x", but "(\sin x)" needs no space.
     """
     separated: list[_TextPiece] = []
     is_apart = False

@@ -159,7 +159,7 @@ def wrong_parts(value: Mapping[str, Any]) -> list[str]:
 def _parse_raw(text: str, circa: bool) -> DateValue:
     """Return the date that a text says, or else the text itself as a literal date.
 
-    "2001-05-03", "2001-05/2002", "3 May 2001", "May - June 2001", "summer 2001", "5/31/2001".
+    Such texts are "2001-05-03", "2001-05/2002", "3 May 2001", "May - June 2001", "summer 2001", "5/31/2001".
     """
     text = text.strip()
     if len(text) > _LONGEST_RAW:

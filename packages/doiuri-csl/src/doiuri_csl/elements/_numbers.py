@@ -256,7 +256,7 @@ def _shorten(first: str, last: str, style: str) -> str:
     if number % 100 < 10:
         return _changed_digits(first, last, 1)
     short = _changed_digits(first, last, 2)
-    # 1496–1504; the 16th edition of the manual has 1496–504
+    # 1496–1504; in "chicago-16", 1496–504
     if style in ("chicago", "chicago-15") and len(first) == 4 and len(short) == 3:
         return last
     return short

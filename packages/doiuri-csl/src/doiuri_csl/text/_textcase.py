@@ -158,7 +158,7 @@ class _Title:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        # Marks alone are a word, too: "… and Then There Were None"
+        # Words before it are marks alone, as in "… and Then There Were None"
         before_first_letter = _FIRST_WORD.match(text)
         self._first_letter = before_first_letter.end() if before_first_letter else 0
         self._last_start = 0  # where the last word with letters begins

@@ -485,7 +485,7 @@ class Bibliography:
 
         csl_cites = [self._csl_cite(cite) for cite in cites]
         if follows_word and not csl_cites[0].prefix:
-            csl_cites[0] = csl_cites[0]._replace(prefix=_WORD)
+            csl_cites[0] = csl_cites[0]._replace(prefix=_WORD)  # and taken out at the end
         runs = processor.cite(csl_cites)
 
         # Of a work without author and date, a .csl style may show nothing: its year ("n.d.") is shown instead.

@@ -117,8 +117,12 @@ def _are_next_to(years: Iterable[int], other_years: Iterable[int]) -> bool:
 def _is_proved(wanted: Traits, candidate: Candidate) -> bool:
     """Return whether so much agrees that a candidate is the wanted work, unless another one agrees as well.
 
-    Title and first author agree. A title that many works share needs a page, one of a correction too; without the
-    year, volume or page are needed. Otherwise the container is enough.
+    Title and first author agree. What else has to agree is
+
+    - for a title that many works share, the page, and with it the volume or the container;
+    - for a correction or the like, the page;
+    - if the year does not agree, the volume or the page;
+    - otherwise the volume, the page or the container.
     """
     evidence = candidate.evidence
     if _is_common(wanted.title):

@@ -39,7 +39,6 @@ def disambiguate(document: Document, first_notes: Mapping[str, int]) -> None:
     :param first_notes: the number of the note in which each item is cited first; later cites may show it
     """
     area = document.sheet.citation
-    conditions = document.sheet.conditions
     adds_names = area.flag("disambiguate-add-names")
     adds_given = area.flag("disambiguate-add-givenname")
     adds_suffix = area.flag("disambiguate-add-year-suffix")
@@ -47,13 +46,12 @@ def disambiguate(document: Document, first_notes: Mapping[str, int]) -> None:
     solver = _Solver(document, first_notes)
     if adds_given and not solver.is_by_cite:
         solver.expand_names_of_document()
-    if not (adds_names or adds_given or adds_suffix or conditions):
+    if not (adds_names or adds_given or adds_suffix or document.sheet.conditions):
         return
 
     groups = solver.ambiguous(document.cited_items)
     groups = solver.show_more_names(groups)
-    if conditions:
-        groups = solver.try_conditions(groups, conditions)
+    groups = solver.try_conditions(groups)
     if adds_suffix:
         _add_suffixes(groups)
 
@@ -182,12 +180,12 @@ class _Solver:
         count = cited_item.names_shown.count
         return max(index + 1, count) if self._adds_names else count
 
-    def try_conditions(self, groups: list[_Group], conditions: int) -> list[_Group]:
+    def try_conditions(self, groups: list[_Group]) -> list[_Group]:
         """Make the style's tests for ``disambiguate`` true, one after the other, for items still alike.
 
         :return: the groups that are alike when all tests are true
         """
-        for number in range(1, conditions + 1):
+        for number in range(1, self._document.sheet.conditions + 1):
             left: list[_Group] = []
             for group in groups:
                 for cited_item in group:

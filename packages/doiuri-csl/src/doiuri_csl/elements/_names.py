@@ -80,7 +80,7 @@ class Names:
 
     def render_others(self, variables: list[str], context: Context) -> RenderedElement:
         """Return the names of other variables in the form of this element."""
-        return replace(self, variables=variables, substitutes=[])._render_lists(context)
+        return replace(self, variables=variables)._render_lists(context)
 
     def _render_as_substitute(self, outer: NamesElement, context: Context) -> RenderedElement:
         """Return the names in the ``<substitute>`` of another ``<names>``, whose form is the default for them."""

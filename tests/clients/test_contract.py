@@ -27,6 +27,7 @@ from doiuri_proxy import running
 from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import NO_URIS, ODD_NAMES
+from support.checks import exactly, only
 from support.clients import ALL_CLIENTS, BIBTEX, CLIENTS, PAGE, REFUSED, URI, Client, Get, client_of
 from support.servers import faults
 from support.servers.faults import FAULTS, NAME, Fault
@@ -56,7 +57,7 @@ def asking(request: pytest.FixtureRequest) -> Iterator[tuple[Site, dict[str, Get
 def path_asked(server: Site, get: Get, name: str, **headers: str) -> str:
     server.seen.clear()
     get(DOI.from_name(name).uri, headers=headers)
-    (one,) = server.seen
+    one = only("request", server.seen)
     return unquote(one.target)
 
 
@@ -224,7 +225,7 @@ def test_a_proxy_of_the_environment(
             monkeypatch.setenv("no_proxy", "127.0.0.1")
         assert proxy.seen == [f"GET {anything.url}/api/handles/10.1000/1"]
         assert proxy.credentials == ["Basic dXNlcjpwYXNz"]
-        assert len(anything.seen) == 2
+        exactly(2, "requests", anything.seen)
 
 
 @pytest.mark.parametrize("client", CLIENTS, indirect=True)
@@ -282,7 +283,7 @@ def test_connections_are_kept(client: Client) -> None:
         get = client.open(server.url, follow="target")
         for _ in range(5):
             get(URI)
-    assert len(threads) == 1
+    exactly(1, "threads", threads)
 
 
 # ---- redirects
@@ -373,7 +374,7 @@ def test_a_connection_of_the_callers_own_requests_is_no_way_into_a_private_netwo
             with pytest.raises(client.errors.failed, match=REFUSED):
                 get(URI)
             assert get(place).body == PAGE.body
-        assert len(landing.seen) == 2
+        exactly(2, "requests", landing.seen)
 
 
 def test_a_name_that_is_rebound_gets_no_request(
@@ -391,7 +392,7 @@ def test_a_name_that_is_rebound_gets_no_request(
             client.open(proxy.url, follow="target")(URI)
         assert not landing.seen
         client.open(proxy.url)(place)  # other requests are not checked
-        assert len(landing.seen) == 1
+        exactly(1, "requests", landing.seen)
 
 
 def test_a_refused_name_gets_no_tls_handshake(
@@ -423,7 +424,7 @@ def test_through_a_proxy_names_decide(
             assert get(URI).body == PAGE.body
             with pytest.raises(client.errors.failed, match="localhost, in a private network"):
                 get("doi:10.1000/2")
-        assert len(landing.seen) == 1
+        exactly(1, "requests", landing.seen)
 
 
 # ---- faults

@@ -19,6 +19,7 @@ from unittest import mock
 
 import pytest
 from doiuri_proxy import running
+from support.checks import only
 from support.ports import refusing
 from support.servers.web import Answer, Asked, record, site
 
@@ -130,7 +131,9 @@ def test_a_dataset_is_downloaded(tmp_path: Path, targets_here: None) -> None:
 def code_of(text: str) -> dict[str, Any]:
     """The names that the code block of the manual's page about clients defines that contains a text."""
     page = (EXAMPLES.parent / "docs" / "howto" / "scripts.rst").read_text("utf-8")
-    (block,) = [one for one in re.findall(r"\n\n((?:   .*\n|\n)+)", page) if text in one]
+    block = only(
+        "example", [one for one in re.findall(r"\n\n((?:   .*\n|\n)+)", page) if text in one]
+    )
     names: dict[str, Any] = {}
     exec(textwrap.dedent(block), names)
     return names

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 from doiuri_proxy import running
+from support.checks import assert_times, exactly
 from support.clients import PAGE, REFUSED, SYNC_KINDS, URI, HTTPXClients
 from support.servers.web import Answer, Asked, Site, record, resolver, site
 
@@ -164,7 +165,7 @@ def test_refused_and_too_many_redirects_leak_no_connection(
                 client.get(URI, follow_redirects=True, timeout=timeout)
             with client.stream("GET", URI, timeout=timeout) as response:
                 assert response.status_code == 302
-        assert len(proxy.seen) == 3 * (sent + 1)
+        exactly(3 * (sent + 1), "requests", proxy.seen)
 
 
 def signed(request: httpx.Request) -> httpx.Request:
@@ -242,9 +243,7 @@ def test_the_callers_own_trace_is_called_once_for_each_event(
             events.clear()
             client.get(url, extensions={"trace": trace})
             assert events.count("http11.send_request_headers.started") == 2, url
-            assert events.count("connection.connect_tcp.complete") == (
-                1 if url == server.url else 0
-            )
+            assert_times(1 if url == server.url else 0, "connection.connect_tcp.complete", events)
 
 
 def moved(asked: Asked) -> Answer:

@@ -14,6 +14,7 @@ import pytest
 import requests
 from doiuri_proxy import Running, running
 from requests_doiuri import mount
+from support.checks import assert_times, exactly
 from support.clients import PAGE, REFUSED, TARGETS, URI
 from support.servers.tls import Authority
 from support.servers.web import JSON, Answer, Asked, Site, record, resolver, site
@@ -123,7 +124,7 @@ def test_a_prepared_request_is_checked_each_time_and_can_be_pickled() -> None:
         for again in (request, pickle.loads(pickle.dumps(request)), response.history[0].request):
             with pytest.raises(requests.ConnectionError, match=REFUSED):
                 session.send(again)
-        assert len(request.hooks["response"]) == 1
+        exactly(1, "hooks", request.hooks["response"])
         assert pickle.loads(pickle.dumps(response)).history[0].url == URI
 
 
@@ -326,7 +327,7 @@ def test_the_callers_hooks_see_the_target_and_those_of_an_authentication_do_not(
     session.get(URI, auth=digest, hooks={"response": note})
 
     assert seen[-1] == (401, way.target.at("localhost"))
-    assert [line.split()[0] for line in way.sent()].count("target") == 1
+    assert_times(1, "target", [line.split()[0] for line in way.sent()])
 
 
 @pytest.mark.parametrize("way", [False], indirect=True)

@@ -16,6 +16,7 @@ from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import Resolver
 from doiuri_proxy import running
 from requests_doiuri import mount
+from support.checks import exactly
 from support.proxy_records import value
 from support.servers.faults import Server, moved, reply, says
 from support.servers.rest import handling, proxy
@@ -56,7 +57,7 @@ def test_a_cached_record_needs_no_server(tmp_path: Path) -> None:
         with mount(requests_cache.CachedSession(path), server.url) as session:
             first = session.get("doi:10.1000/1", params={"type": "URL"})
             assert session.get("doi:10.1000/1", params={"type": "URL"}).json() == first.json()
-        assert len(server.seen) == 1
+        exactly(1, "requests", server.seen)
     with mount(requests_cache.CachedSession(path), server.url, offline=True) as later:
         answer = later.get("doi:10.1000/1", params={"type": "URL"})
         assert (answer.json(), answer.url) == (first.json(), first.url)
@@ -91,7 +92,7 @@ def test_the_answers_of_our_proxy_are_found_again() -> None:
         session = mount(requests_cache.CachedSession(backend="memory"), proxy.url)
         for _ in range(3):
             assert session.get("doi:10.1000/1").headers["Vary"]
-        assert len(proxy.log) == 1
+        exactly(1, "requests", proxy.log)
 
 
 def test_what_else_makes_an_answer_another_one() -> None:
@@ -147,7 +148,7 @@ def test_cachecontrol_keeps_a_record() -> None:
     with site(lambda asked: any_record(asked)._replace(headers=kept)) as server:
         session = mount(CacheControl(requests.Session()), server.url)
         assert session.get("doi:10.1000/1").json() == session.get("doi:10.1000/1").json()
-        assert len(server.seen) == 1
+        exactly(1, "requests", server.seen)
 
 
 Ask = Callable[[str], object]
@@ -184,9 +185,9 @@ def test_a_warm_client_is_recorded_and_replayed(new: Callable[[str], Ask], tmp_p
         assert sent(server, "none", "10.1000/1", "10.1000/2") == (0, answers)
         with pytest.raises((CannotOverwriteExistingCassetteException, ResolverUnavailable)):
             sent(server, "none", "10.1000/3")
-        assert len(server.requests) == 4
+        exactly(4, "requests", server.requests)
         ask("10.1000/3")  # afterwards it is the server that answers
-        assert len(server.requests) == 5
+        exactly(5, "requests", server.requests)
 
 
 def test_a_recorder_opens_no_way_into_a_private_network(

@@ -29,6 +29,7 @@ import pytest
 import urllib_doiuri
 from doiuri import DOI, DOINotFound, ResolverUnavailable, ShortDOI
 from doiuri_proxy import Running, running
+from support.checks import exactly
 from support.clients import PAGE, REFUSED, TARGETS, URI
 from support.servers.tls import Authority
 from support.servers.web import JSON, Answer, Asked, Site, any_record, record, resolver, site
@@ -312,7 +313,7 @@ def test_private_is_the_option_of_whoever_opens() -> None:
             with pytest.raises(URLError, match=REFUSED):
                 urlopen(request)
         urllib_doiuri.urlopen(URI, resolver=proxy.url, follow="target", private=True).close()
-        assert len(landing.seen) == 1
+        exactly(1, "requests", landing.seen)
 
 
 def test_tls_is_that_of_the_call_or_else_of_the_openers_own_handler(authority: Authority) -> None:

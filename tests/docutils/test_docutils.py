@@ -12,6 +12,7 @@ import docutils_doiuri
 import pytest
 from docutils import nodes
 from docutils.parsers.rst import roles
+from support.checks import assert_times, exactly, only
 from support.docutils_page import body, command
 from support.servers.web import resolver, site
 from support.sphinx_build import links
@@ -29,7 +30,7 @@ def test_a_role_arxiv_of_ones_own_is_kept() -> None:
     ) -> tuple[list[nodes.Node], list[nodes.Node]]:
         return [nodes.emphasis("", text)], []
 
-    assert len(links(body(":arxiv:`2301.00001`"))) == 1
+    exactly(1, "links", links(body(":arxiv:`2301.00001`")))
     roles.register_local_role("arxiv", own)  # type: ignore[arg-type]
     docutils_doiuri.register()
     assert "<em>2301.00001</em>" in body(":arxiv:`2301.00001`")
@@ -39,9 +40,9 @@ def test_what_is_no_doi_is_problematic_with_its_line(capsys: pytest.CaptureFixtu
     page = body(
         "One.\n\nTwo :doi:`10.1000` and :doi:`10.1000/1`\n\n:doi:`T <10.2 <10.3>>`.", report_level=2
     )
-    assert page.count('class="problematic"') == 2
+    assert_times(2, 'class="problematic"', page)
     assert ":doi:`10.1000`" in page
-    assert page.count("is not a DOI") == 2
+    assert_times(2, "is not a DOI", page)
     assert [link.href for link in links(page)] == ["https://doi.org/10.1000/1"]
     first, second = capsys.readouterr().err.splitlines()
     assert (
@@ -69,8 +70,8 @@ def test_what_is_wrong_is_one_error_that_does_not_halt_docutils_and_links_stay(
     cache = ":memory:" if settings else "redis://localhost"
     monkeypatch.setenv("DOIURI_CACHE", cache)
     page = body(":doi:`10.1000/1` :doi:`10.1000/2`", halt_level=2, doi_resolve=True, **settings)
-    assert len(links(page)) == 2
-    [told] = [record for record in caplog.records if record.name == "doiuri"]
+    exactly(2, "links", links(page))
+    told = only("warning", [record for record in caplog.records if record.name == "doiuri"])
     assert said in told.getMessage()
 
 
@@ -87,7 +88,7 @@ def test_options_and_settings_are_read_and_if_invalid_named_as_they_are_written(
     assert links(command("page.rst"))[0].text == "https://doi.org/10.1000/1"
     (tmp_path / "docutils.conf").write_text("[general]\ndoi_timeout: soon\n")
     assert [link.text for link in links(command("page.rst"))] == ["doi:10.1000/1", "doi:10.1000/2"]
-    assert capsys.readouterr().err.count(f"(ERROR/3) doi_timeout: {said}") == 1
+    assert_times(1, f"(ERROR/3) doi_timeout: {said}", capsys.readouterr().err)
 
 
 def test_a_lock_file_stands_beside_the_docutils_conf_that_names_it(
@@ -102,7 +103,7 @@ def test_a_lock_file_stands_beside_the_docutils_conf_that_names_it(
     (tmp_path / "page.rst").write_text(":doi:`10.1000/1`\n")
     monkeypatch.chdir(tmp_path)
 
-    [link] = links(command(f"--config={conf}", "page.rst"))
+    link = only("link", links(command(f"--config={conf}", "page.rst")))
 
     assert "doi-not-found" in link.classes
 
@@ -119,7 +120,7 @@ def test_requests_name_this_package_and_its_version_and_keep_the_budget(
         body(":doi:`10.1000/1`", doi_budget=1e-9, report_level=1, **settings)
         assert "1 of 1 DOIs could not be checked: " in capsys.readouterr().err
         body(":doi:`10.1000/1`", **settings)
-        [asked] = server.seen
+        asked = only("request", server.seen)
     own = f"docutils-doiuri/{version('docutils-doiuri')} doiuri/{version('doiuri')} (+https://"
     assert asked.headers["user-agent"].startswith(own)
 

@@ -11,6 +11,7 @@ import markdown_doiuri
 import pytest
 from doiuri import DOI
 from doiuri_proxy.pytest_plugin import Proxies
+from support.checks import assert_same, assert_times, exactly
 from support.cli.command import doiuri
 from support.docutils_page import command
 from support.doi_org import doi_org
@@ -79,7 +80,7 @@ def test_pages_lock_files_and_the_command_mean_the_same_names(
     assert linked == dict.fromkeys(pages, NAMES)
     for host, text in told.items():
         lines = [line for line in text.splitlines() if "not found" in line or "not-found" in line]
-        assert len(lines) == len(DEAD), (host, text)
+        exactly(len(DEAD), "lines", lines)
         assert [name for name in DEAD if name not in text] == [], (host, text)
 
 
@@ -110,11 +111,11 @@ def test_lock_files_have_the_names_that_are_meant_and_builds_find_them_there(
     for text in (built.text(), converted):
         assert [DOI.from_url(link.href).name for link in links(text)] == NAMES
     assert built.warnings.count("WARNING") == built.warnings.count("[doi.not-found]") == len(DEAD)
-    assert checked.stdout.count("[not-found]") == len(DEAD)
+    assert_times(len(DEAD), "[not-found]", checked.stdout)
     assert "lock-" not in checked.stdout
     assert "could not be checked" not in checked.stdout + checked.stderr
     assert (due.returncode, due.stdout) == (0, "")
-    assert len(proxy.log) == asked
+    exactly(asked, "requests", proxy.log)
 
 
 @pytest.mark.parametrize("registered", [True, False])
@@ -167,11 +168,11 @@ def test_the_next_build_shows_a_name_that_was_registered_meanwhile(
     fresh = build(source, tmp_path / "fresh")
     checked = build(source, tmp_path / "out", "linkcheck")
 
-    assert again.text() == fresh.text()
+    assert_same("the page that is built again", again.text(), fresh.text())
     assert 'href="https://doi.org/10.24448/proc.no."' in again.text()
     assert again.at == ["4: DOI not found: 10.24448/bracket [doi.not-found]"]
     broken = [line for line in checked.text("output.txt").splitlines() if "broken" in line]
-    assert len(broken) == 1, broken
+    exactly(1, "broken links", broken)
     assert "10.24448/bracket" in broken[0]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from doiuri import DOI, find
 from support.cases import odd_cases
+from support.checks import assert_same
 
 from .conftest import Page, Render
 
@@ -24,10 +25,11 @@ def test_case(case: dict[str, Any], render: Render) -> None:
     others = case.get("extensions", ())
     given = {"configs": case.get("configs"), **case.get("options", {})}
     rendered = render(case["markdown"], *others, **given)
-    assert rendered.html == case["html"]
+    assert_same(f"the HTML of {case['markdown']!r}", rendered.html, case["html"])
     assert rendered.told == case.get("problems", [])
     if others:  # they may be loaded in either order
-        assert render(case["markdown"], "doiuri", *others, **given).html == case["html"]
+        html = render(case["markdown"], "doiuri", *others, **given).html
+        assert_same("the HTML if the others are loaded later", html, case["html"])
 
 
 NAMES = sorted({case.name for case in odd_cases() if case.name is not None})

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.checks import assert_same, exactly, repeated
 from support.references import ANTS, LOOKS, NOTES, RECORDS
 
 from .conftest import Page, Render, Rendered, Serve
@@ -219,11 +220,12 @@ def test_without_the_option_everything_is_as_before(cite: Render) -> None:
         "[@doi:10.5555/kahn-2006]\n\nBy @doi:10.5555/three.\n\n///References Go Here///",
         citations=False,
     ).html
-    assert html == (
+    expected = (
         '<p>[@<a class="doi" href="https://doi.org/10.5555/kahn-2006">doi:10.5555/kahn-2006</a>]</p>\n'
         '<p>By @<a class="doi" href="https://doi.org/10.5555/three">doi:10.5555/three</a>.</p>\n'
         "<p>///References Go Here///</p>"
     )
+    assert_same("the page without citations", html, expected)
 
 
 def test_citations_need_no_mentions(cite: Render) -> None:
@@ -267,7 +269,7 @@ def test_documents_on_one_page_have_their_own_ids(cite: Render) -> None:
         "cite-notes_2fa-10.5555_2fthree", "doi-card-notes_2fa-1", "doi-card-notes_2fa-0",
         "ref-notes_2fa-10.5555_2fthree",
     ]  # fmt: skip
-    assert len(set(chain.from_iterable(ids))) == 4 * len(names)
+    exactly(4 * len(names), "ids", set(chain.from_iterable(ids)))
     assert ' href="#ref-notes_2fb-10.5555_2fthree"' in pages[1]
 
 
@@ -278,7 +280,7 @@ def test_ids_are_unique_in_a_page(cite: Render) -> None:
     )
     html = cite(source, "attr_list", "toc").html
     ids = re.findall(r'\sid="([^"]*)"', html)
-    assert len(ids) == len(set(ids))
+    assert repeated(ids) == []
     assert {"own", "ref-10.5555_2fthree_1", "cite-10.5555_2fthree-2"} <= set(ids)
     assert all(re.fullmatch(r"[A-Za-z][\w.-]*", name, re.ASCII) for name in ids)
     assert '<span class="doi-citation x" id="own">' in html
@@ -310,7 +312,7 @@ def test_places_of_the_list(source: str, expected: str, end: str, cite: Render) 
     )  # without citations, too
     assert html.partition("\n")[2] == expected.format(marker, end)
     warned = source.count("{0}") > 1 and "`" not in source
-    assert len(rendered.problems) == warned
+    exactly(warned, "problems", rendered.problems)
 
 
 def test_a_second_place_is_reported_once_with_its_line(cite: Render) -> None:
@@ -375,5 +377,5 @@ def test_the_metadata_of_a_document_list_works_that_nothing_cites(cite: Render) 
     source = "nocite: 10.5555/kahn-b; 10.5555/three\n\nText"
     assert texts(cite(source, "meta").html) == []
     html = cite(source, "meta").html
-    assert len(re.findall("<li", html)) == 2, html
+    exactly(2, "entries", re.findall("<li", html))
     assert "<li" not in cite("Text", "meta").html

@@ -8,6 +8,7 @@ import markdown
 import markdown_doiuri
 import pytest
 from markdown.preprocessors import Preprocessor
+from support.checks import assert_in_order, assert_times, exactly
 from support.references import HOSTILE, RECORDS, hostile_records
 
 from .conftest import Page, Render, Serve
@@ -46,7 +47,7 @@ def test_a_text_inside_a_page_is_reported_with_it_and_has_no_list() -> None:
     md.preprocessors.register(Docstrings(md), "docstrings", 26)
     for _ in range(2):  # a page says what one before it has said
         html = md.reset().convert("[@doi:10.1000/2]\n\n:::\n\n[x](doi:10.2000)")
-        assert html.count("doi-references") == 1
+        assert_times(1, "doi-references", html)
         assert (
             '<i><span class="doi-citation">(<a class="doi" href="https://doi.org/10.1000/1">'
             in html
@@ -114,20 +115,16 @@ def test_all_of_them_together(
     assert "kahn-b</a>" not in html
     assert '<h1 class="big" id="on-doi105555three">' in html
     assert '<a href="#on-doi105555three">On (Kahn et al., 2001)</a>' in html
-    assert html.count('href="#ref-10.5555_2fthree"') == (9 if anchors else 10)
-    assert html.count('class="doi-backref"') == 11
-    assert (
-        html.index('id="references"')
-        < html.index("doi-references")
-        < html.index('class="footnote"')
-    )
+    assert_times(9 if anchors else 10, 'href="#ref-10.5555_2fthree"', html)
+    assert_times(11, 'class="doi-backref"', html)
+    assert_in_order(html, 'id="references"', "doi-references", 'class="footnote"')
     assert ">Kahn, R., " in html  # no abbreviation in a reference
 
 
 def test_footnotes_come_before_a_list_at_the_end(serve: Serve, render: Render) -> None:
     serve(RECORDS)
     html = render(f"x[^1]\n\n[^1]: [@doi:{THREE}]", "footnotes", resolve=True).html
-    assert html.index('class="footnote"') < html.index("doi-references")
+    assert_in_order(html, 'class="footnote"', "doi-references")
 
 
 @pytest.mark.parametrize("style", ["author-year", "number"])
@@ -147,7 +144,7 @@ def test_metadata_is_text(style: str, serve: Serve, render: Render) -> None:
     assert not set(html) & set("\x02\x03\u202e\u2066\u200b\ud800")
     assert html.count("<i>raw</i>") == html.count("<code>code</code>") == 1
     assert "javascript:" not in " ".join(href for href, _, _ in Page(html).links)
-    assert html.count("doi-references") == 1
+    assert_times(1, "doi-references", html)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +157,7 @@ def test_names_of_any_form_in_ids_and_links(name: str, serve: Serve, render: Ren
     written = name.replace("%", "%25").replace("*", r"\*").replace("&", "&amp;")
     html = render(f"@{{doi:{written}}} and [@{{doi:{written}}}]", resolve=True).html
     ids = re.findall(r'\sid="([^"]*)"', html)
-    assert len(ids) == 3
+    exactly(3, "ids", ids)
     assert all(re.fullmatch(r"(?:ref|cite)-[\w.-]{1,110}", one, re.ASCII) for one in ids)
     assert [doi.name for doi in Page(html).dois] == [name]
 

@@ -16,6 +16,7 @@ import pytest
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
+from support.checks import assert_same, differing_fields
 from support.pages import broken, pages_of
 from support.references import NOTES
 from support.servers.metadata import changing_proxy
@@ -105,8 +106,11 @@ class MkDocs:
             return
         kept = self._build("kept", self._kept)
         fresh = self._build(f"fresh {self._builds}", {}, timeout=30 + self._builds)
-        for told, expected, name in zip(kept, fresh, ("page", "message", "lock file"), strict=True):
-            assert told == expected, (name, step)
+        when = f"after step {self._builds} ({differing_fields(step)}), as in a first build"
+        for what, told, expected in zip(
+            ("pages", "messages", "lock file"), kept, fresh, strict=True
+        ):
+            assert_same(f"the {what} {when}", told, expected)
 
     def _build(self, name: str, kept: dict[str, Any], **more: object) -> Built:
         options = {

@@ -10,6 +10,7 @@ import pytest
 from doiuri import DOI
 from doiuri.plugins.display import STYLE_SHEET
 from doiuri_proxy.pytest_plugin import Proxies
+from support.checks import assert_times
 
 from .conftest import CSL, VALUES, MakeSite, Render, Serve
 
@@ -78,7 +79,7 @@ def test_names_are_broken_on_pages_and_in_the_list_and_whole_in_the_search(site:
     assert f">https://<wbr />doi.org/<wbr />{broken_url}</a>" in built.source(
         "references/index.html"
     )
-    assert built.source("index.html").count(f">doi:{BROKEN}</a>") == 2
+    assert_times(2, f">doi:{BROKEN}</a>", built.source("index.html"))
     entries = json.loads(built.source("search/search_index.json"))["docs"]
     assert {entry["location"].partition("#")[0] for entry in entries if LONG in entry["text"]} == {
         ""
@@ -130,7 +131,7 @@ def test_links_have_cards_if_their_works_have_titles(doi_proxy: Proxies, render:
     assert "Ada" not in text.partition("References")[0], (
         "a card is text, which excerpts and feeds show"
     )
-    assert html.count("doi-card-title") == 2  # neither entries nor headings have one
+    assert_times(2, "doi-card-title", html)  # neither entries nor headings have one
     asked = [request.path for request in doi_proxy.log if not request.path.startswith(b"/api/")]
     assert sorted(asked) == [b"/10.1000/1", b"/10.1000/2"]
     assert "doi-card" not in render(SOURCE, **options).html

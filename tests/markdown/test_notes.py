@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.checks import assert_times, exactly, only, repeated
 from support.references import NOTES, RAISED
 
 from .conftest import MakeSite, Page, Render, Rendered
@@ -86,7 +87,7 @@ def convert(render: Render, source: str, *extensions: str, **options: Any) -> Re
     configs = {"footnotes": {"BACKLINK_TEXT": "↩"}}
     rendered = render(source, "footnotes", *extensions, configs=configs, **options)
     ids = re.findall(r'\sid="([^"]*)"', rendered.html)
-    assert len(ids) == len(set(ids)), f"an id stands twice in {source!r}"
+    assert repeated(ids) == [], f"an id stands twice in {source!r}"
     for target in re.findall(r'href="#([^"]*)"', rendered.html):
         assert target in ids, f"{source!r} has a link to {target}, which is not there"
     return rendered
@@ -162,7 +163,7 @@ def test_the_table_of_contents_shows_a_heading_without_its_mark(
 
 def test_an_entry_leads_back_to_each_note(render: Render, options: dict[str, str]) -> None:
     html = convert(render, "One [@li]. As @kim says", **options).html
-    assert html.count('class="doi-backref"') == 2
+    assert_times(2, 'class="doi-backref"', html)
 
 
 def test_without_notes_no_stop_is_doubled(render: Render, options: dict[str, str]) -> None:
@@ -181,11 +182,11 @@ def test_without_the_extension_citations_stay_in_the_text(
     rendered = render("See [@li], [@kim].", **options)
     assert shown(rendered.html) == ["See Li Ants, Kim Bees."]
     assert rendered.problems == []
-    [message] = caplog.messages
+    message = only("message", caplog.messages)
     assert message.startswith("citations stay in the text; for the footnotes of the style, load")
 
     caplog.clear()
-    [problem] = render("See [@li], [@kim].", notes=True, **options).told
+    problem = only("problem", render("See [@li], [@kim].", notes=True, **options).told)
     assert problem == f"notes: {message}"
     assert caplog.messages == []
 
@@ -215,14 +216,14 @@ def test_a_site(bibliography: str, site: MakeSite, options: dict[str, str]) -> N
         *("[1] Li Ants.", "[2] Kim Bees.", "[3] See Li."),
     ]
     listed = made.source("references/index.html" if bibliography else "index.html")
-    assert len(re.findall('<li [^>]*id="ref-', listed)) == 2
+    exactly(2, "entries", re.findall('<li [^>]*id="ref-', listed))
 
     made.build(plugins=[{"doiuri": {**plugin, "notes": None}}])
     assert made.messages() == []
     said = [message for message in made.messages(logging.INFO) if "footnotes" in message]
-    assert len(said) == 1
+    exactly(1, "messages", said)
     made.build(plugins=[{"doiuri": {**plugin, "notes": True}}])
-    [problem] = made.messages()
+    problem = only("problem", made.messages())
     assert "load the extension" in problem
 
 
@@ -265,6 +266,6 @@ def test_tables_of_contents_have_no_raised_numbers(
 ) -> None:
     Path(options["reference_style"]).write_text(RAISED, "utf-8")
     html = render(f"[TOC]\n\n## {heading}", "toc", **options).html
-    [shown] = re.findall(r'<li><a href="#(.*?)">(.*?)</a>', html.partition("</div>")[0])
+    shown = only("line", re.findall(r'<li><a href="#(.*?)">(.*?)</a>', html.partition("</div>")[0]))
     assert shown == expected
     assert "data-toc" not in render(f"## {heading}", **options).html

@@ -6,6 +6,7 @@ from pathlib import Path
 import markdown
 import markdown_doiuri
 import pytest
+from support.checks import only
 
 
 @pytest.mark.parametrize("name", ["doiuri", "markdown_doiuri", "markdown_doiuri:DOIExtension"])
@@ -61,6 +62,6 @@ def test_the_logger_is_told_by_default(caplog: pytest.LogCaptureFixture) -> None
         markdown.markdown(
             "x\n\n<doi:10.1000/a%zzb#>", extensions=["doiuri"], extension_configs=options
         )
-    [entry] = caplog.records
+    entry = only("entry", caplog.records)
     assert (entry.name, entry.levelname) == ("doiuri", "WARNING")
     assert entry.getMessage().startswith("line 3: doi:10.1000/a%zzb#: ")

@@ -15,6 +15,7 @@ import pytest
 from doiuri_proxy import running
 from hypothesis import given
 from hypothesis import strategies as st
+from support.checks import only
 from support.references import RECORDS, RETRACTED
 
 from .conftest import Page, Render, Serve, convert
@@ -83,7 +84,7 @@ def test_each_problem_of_each_document_is_told_once_with_its_line(serve: Serve) 
 
 
 def test_a_problem_is_its_message_and_its_parts(render: Render) -> None:
-    [problem] = render("one\n\ntwo <doi:10.1000/a#b> three").problems
+    problem = only("problem", render("one\n\ntwo <doi:10.1000/a#b> three").problems)
     assert (problem.doi, problem.line) == ("doi:10.1000/a#b", 3)
     assert problem.suggestion == "doi:10.1000/a%23b"
     assert str(problem) == f"line 3: doi:10.1000/a#b: {problem.reason}; write doi:10.1000/a%23b"

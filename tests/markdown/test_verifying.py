@@ -15,6 +15,7 @@ from doiuri import DOI
 from doiuri.resolver import Cause, Outcome, Resolver
 from doiuri_proxy import running
 from doiuri_proxy.pytest_plugin import Proxies
+from support.checks import assert_same, assert_times, exactly
 from support.doi_org import doi_org
 from support.references import RECORDS
 from support.servers.faults import FAULTS, NAME, TYPICAL, Fault
@@ -43,7 +44,7 @@ def test_a_definite_no_is_marked_and_told_and_each_doi_asked_once_a_process(
     options = {"resolve": True, "resolver": proxy.url, "cache": cache, "mailto": "me@example.org"}
     source = "doi:10.1000/182 <doi:10.1000/empty>\n\ndoi:10.1000/none <doi:10.1000/none> [x](doi:10.1000/none)"
     rendered = render(f"{source} [](doi:10.1000/MIXED)", **options)
-    assert rendered.html.count("doi-not-found") == 3
+    assert_times(3, "doi-not-found", rendered.html)
     assert [rendered.html.count(MARKED.format(text)) for text in ("doi:10.1000/none", "x")] == [
         2,
         1,
@@ -61,10 +62,10 @@ def test_a_definite_no_is_marked_and_told_and_each_doi_asked_once_a_process(
     assert "doi-not-found" in other.html
     markdown_doiuri.forget()
     assert render(source, **options).told == rendered.told
-    assert len(proxy.log) == 4  # the cache serves the next process
+    exactly(4, "requests", proxy.log)  # the cache serves the next process
     markdown_doiuri.forget()
     render(source, **options | {"cache": f"{cache}2"})
-    assert len(proxy.log) == 7
+    exactly(7, "requests", proxy.log)
 
 
 def test_the_registered_doi_that_was_probably_meant_is_named(serve: Serve, render: Render) -> None:
@@ -91,7 +92,7 @@ def test_a_name_that_is_registered_with_the_slash_after_it_is_found(
         "https://doi.org/10.1000/none",
     ]
     assert rendered.told == ["line 1: doi:10.1000/none: not found"]
-    assert rendered.html.count("doi-not-found") == 1
+    assert_times(1, "doi-not-found", rendered.html)
     asked = [request.path.decode() for request in proxy.log]
     assert "/api/handles/10.1000/182/" not in asked
 
@@ -150,6 +151,8 @@ def test_each_lock_file_makes_the_network_needless(tmp_path: Path, render: Rende
     again = [render(source, resolve=True, offline=True, lock=str(lock)) for lock in locks]
 
     assert [page.html.count("doi-not-found") for page in first] == [1, 2]
+    for offline, online in zip(again, first, strict=True):
+        assert_same("the locked page, as when it was locked", offline.html, online.html)
     assert again == first
 
 
@@ -165,7 +168,7 @@ def test_what_the_author_accepts_in_any_letter_case_is_no_problem(
     accept(lock, accepted)
     rendered = render(source, resolve=True, offline=True, lock=str(lock))
 
-    assert len(rendered.problems) == told
+    exactly(told, "problems", rendered.problems)
 
 
 def accept(lock: Path, name: str) -> None:
@@ -206,7 +209,7 @@ def test_a_fault_changes_nothing(fault: Fault, render: Render) -> None:
     with fault.serve() as server:
         faulty = render(source, resolve=True, resolver=server.url, budget=0.5, timeout=100)
     assert faulty == offline
-    assert faulty.html.count('href="https://doi.org/') == 7
+    assert_times(7, 'href="https://doi.org/', faulty.html)
 
 
 def test_a_request_ends_with_its_timeout_not_with_the_budget(
@@ -252,7 +255,7 @@ def test_an_unknown_answer_is_kept_for_a_minute_and_any_other_for_an_hour(
     monotonic = time.monotonic
     monkeypatch.setattr(time, "monotonic", lambda: monotonic() + seconds)
     render(source, resolve=True)
-    assert len(asked) == times
+    exactly(times, "requests", asked)
 
 
 def test_links_are_checked_even_if_no_metadata_come(render: Render) -> None:
@@ -261,7 +264,7 @@ def test_links_are_checked_even_if_no_metadata_come(render: Render) -> None:
     with faulty_agency(RECORDS, hanging) as proxy:
         source = "[@doi:10.5555/kahn-2006] doi:10.5555/dead"
         html = render(source, resolve=True, resolver=proxy.url, budget=1, timeout=100).html
-    assert html.count("doi-not-found") == 1
+    assert_times(1, "doi-not-found", html)
 
 
 def test_threads_do_not_disturb_one_another(doi_proxy: Proxies, render: Render) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import markdown
 import markdown_doiuri
 import pytest
+from support.checks import assert_same, assert_times, only
 from support.references import RECORDS, RETRACTED
 from support.servers.faults import Fault
 from support.servers.metadata import UNAVAILABLE, WEB_PAGE, faulty_agency
@@ -116,7 +117,7 @@ def test_what_the_metadata_misspell_is_a_problem_of_each_document() -> None:
 def test_nocite_can_be_all_works_of_the_files(works: str, render: Render) -> None:
     html = render("[@kahn]", works=works, nocite="*").html
     assert re.findall('id="ref-([^"]*)"', html) == ["10.5555_2fkahn-a", "knuth1984", "bad"]
-    [problem] = render("[@doi:10.1000/1]", nocite="*").told
+    problem = only("problem", render("[@doi:10.1000/1]", nocite="*").told)
     assert problem == "nocite: *: there are no files of works; name them in the option works"
 
 
@@ -140,7 +141,7 @@ def test_works_that_are_linked_are_listed_after_those_that_are_cited(
     serve(RECORDS)
     rendered = render(LINKS, resolve=True, citation=citation, list_links=True)
     assert re.findall('id="ref-10.5555_2f([^"]*)"', rendered.html) == listed
-    assert rendered.html.count('class="doi-backref"') == 1
+    assert_times(1, 'class="doi-backref"', rendered.html)
     assert '<a class="doi" href="https://doi.org/10.5555/kahn-a">Alpha</a>' in rendered.html
     assert rendered.told == [
         "line 2: doi:10.5555/dead: not found",
@@ -161,7 +162,7 @@ def test_a_page_without_citations_has_a_list_if_its_links_are_listed(
     source: str, options: dict[str, bool], lists: int, serve: Serve, render: Render
 ) -> None:
     serve(RECORDS)
-    assert render(source, resolve=True, **options).html.count("doi-references") == lists
+    assert_times(lists, "doi-references", render(source, resolve=True, **options).html)
 
 
 @pytest.mark.parametrize(("source", "lists"), [("x", 0), ("///References Go Here///", 1)])
@@ -247,9 +248,9 @@ def test_what_has_no_metadata_is_a_plain_link_with_one_warning(
         f'<a class="doi doi-not-found" href="https://doi.org/{DEAD}" title="This DOI was not found.">'
         f"<s>doi:{DEAD}</s></a>"
     )
-    assert rendered.html.count(plain) == 2
+    assert_times(2, plain, rendered.html)
     assert f'<p><span class="doi-citation">{dead}</span> and' in rendered.html
-    assert rendered.html.count(dead) == 2
+    assert_times(2, dead, rendered.html)
     assert rendered.told == [
         f"line 1: doi:{NOTHING}: {NO_METADATA}",
         f"line 3: doi:{DEAD}: not found",
@@ -262,7 +263,7 @@ def test_a_retracted_work_is_marked_with_one_warning(serve: Serve, render: Rende
     rendered = render("[@doi:10.5555/gone] and @doi:10.5555/gone", resolve=True)
     mark = '<a class="doi" href="https://doi.org/10.5555/notice">[retracted 2020-06-05]</a>'
     assert f"https://doi.org/10.5555/gone</a> {mark}" in rendered.html
-    assert rendered.html.count("[retracted") == 1
+    assert_times(1, "[retracted", rendered.html)
     assert rendered.told == [
         "line 1: doi:10.5555/gone: retracted 2020-06-05; notice 10.5555/notice"
     ]
@@ -292,18 +293,21 @@ def test_metadata_that_cannot_be_had_is_counted_once(
     source = f"[@doi:{KAHN}; @doi:{NOTHING}]\n\ndoi:10.5555/kahn-a"
     with faulty_agency(RECORDS, fault) as proxy:
         rendered = render(source, resolve=True, resolver=proxy.url, budget=15, details=True)
-    assert rendered == render(source)
-    assert (
-        rendered.html.count('<a class="doi" href="https://doi.org/') == 5
+    alone = render(source)
+    assert_same("the page, as without a network", rendered.html, alone.html)
+    assert rendered == alone
+    assert_times(
+        5, '<a class="doi" href="https://doi.org/', rendered.html
     )  # two of them in the list
-    [message] = caplog.messages
+    message = only("message", caplog.messages)
     assert message.startswith("2 of 3 DOIs could not be checked: ")
 
 
 def test_a_web_page_is_no_metadata(render: Render, caplog: pytest.LogCaptureFixture) -> None:
     with faulty_agency(RECORDS, WEB_PAGE) as proxy:
         rendered = render(f"[@doi:{KAHN}]", resolve=True, resolver=proxy.url)
-    assert rendered.html == render(f"[@doi:{KAHN}]").html.partition("\n<div")[0]
+    alone, _, _ = render(f"[@doi:{KAHN}]").html.partition("\n<div")
+    assert_same("the page, as without metadata", rendered.html, alone)
     assert rendered.told == [f"line 1: doi:{KAHN}: {NO_METADATA}"]
     assert caplog.messages == []
 
@@ -318,7 +322,7 @@ def test_a_lock_file_gives_the_same_page_offline_and_without_resolving(
         "#ref-" not in render(SOURCE, lock=lock).html
     )  # without resolving, the file only is asked
     first = render(SOURCE, resolve=True, lock=lock)  # the page before is not believed
-    assert first.html.count("#ref-") == 1
+    assert_times(1, "#ref-", first.html)
     content = lock.read_bytes()
     for options in ({"resolve": True, "offline": True}, {"resolve": False}):
         markdown_doiuri.forget()

@@ -10,6 +10,7 @@ from doiuri.resolver import Resolver
 from doiuri.rest import record_url
 from doiuri_proxy import running
 from doiuri_proxy.pytest_plugin import Proxies
+from support.checks import exactly, only
 from support.http import ask
 from support.proxy_records import FIGURE_1, FORMATS, link, record, value
 from support.servers.web import Answer, site
@@ -119,7 +120,7 @@ def test_a_value_that_states_no_ttl_has_that_of_a_day(doi_proxy: Proxies, query:
         page = ask(proxy.url, f"/10.1000/x{query}").text
         assert ">86400</td>" in page, f"another TTL on the page: {page}"
         return
-    [found] = ask(proxy.url, f"/api/handles/10.1000/x{query}").json()["values"]
+    found = only("value", ask(proxy.url, f"/api/handles/10.1000/x{query}").json()["values"])
     assert found.get("ttl") == 86_400, f"the TTL of {found}"
 
 
@@ -260,9 +261,9 @@ def test_order_of_keys_and_what_is_left_out(url: str) -> None:
     keys = ["index", "type", "data", "permissions", "ttl", "timestamp", "references"]
     without_date = ["index", "type", "data", "ttl"]
 
-    [all_keys] = ask(url, "/api/handles/10.1000/all-keys").json()["values"]
+    all_keys = only("value", ask(url, "/api/handles/10.1000/all-keys").json()["values"])
     zeros = ask(url, "/api/handles/10.1000/zero").json()["values"]
-    [public] = ask(url, "/api/handles/10.1000/half").json()["values"]
+    public = only("value", ask(url, "/api/handles/10.1000/half").json()["values"])
 
     assert list(all_keys) == keys
     assert all_keys["ttl"] == "2029-12-31T23:00:00Z"
@@ -308,7 +309,7 @@ def test_a_form_is_read_as_the_query_is(url: str, kind: str) -> None:
     other = ask(
         url, "/api/handles/10.1000/1", "POST", b'{"index": 9}', {"Content-Type": "application/json"}
     )
-    assert len(other.json()["values"]) == 1
+    exactly(1, "values", other.json()["values"])
 
 
 NOSNIFF = {"x-content-type-options": "nosniff"}

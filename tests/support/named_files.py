@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from hypothesis import strategies as st
+from support.checks import assert_same
 
 Outcome = TypeVar("Outcome")
 
@@ -115,7 +116,8 @@ def check(
                 if path.is_file():
                     shutil.copy(path, copy)
             fresh[situation] = build(copy)
-        assert build(kept) == fresh[situation], (name, new, state)
+        promise = f"after {name} became {new!r} among {state}, as in a new project"
+        assert_same(promise, build(kept), fresh[situation])
     return [*fresh.values()]
 
 

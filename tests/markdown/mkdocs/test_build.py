@@ -15,6 +15,7 @@ from doiuri.resolver import Cause, Outcome, Resolver
 from doiuri_proxy.pytest_plugin import Proxies
 from markdown_doiuri import forget
 from mkdocs.exceptions import Abort
+from support.checks import assert_same, assert_times, exactly, only
 from support.references import RECORDS as CITED
 
 from ..conftest import VALUES, MakeSite, Render
@@ -73,11 +74,11 @@ def test_all_dois_are_verified_in_one_batch(label: str, site: MakeSite, doi_prox
         }
     )
     built.build(plugins=[{"doiuri": {"bare_names": not label}}])
-    [request] = doi_proxy.log
+    request = only("request", doi_proxy.log)
     assert request.path.startswith(b"/doiRA/")
     assert request.path.count(b"10.1000") == 23
     built.build()
-    assert len(doi_proxy.log) == 1
+    exactly(1, "requests", doi_proxy.log)
 
 
 CODE = """\
@@ -142,7 +143,7 @@ def test_a_lock_file_of_a_local_proxy_serves_strict_builds_without_a_network(
     monkeypatch.delenv("DOIURI_RESOLVER")
     forget()
     built.build(plugins=[{"doiuri": {"lock": "doi.lock.json", "locked": True}}], strict=True)
-    assert built.page("index.html").links == page
+    assert_same("the links, locked", built.page("index.html").links, page)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +181,7 @@ def test_an_invalid_variable_is_reported_once(
     built = site({"index.md": ""})
     with pytest.raises(Abort):
         built.build()
-    assert built.log.text.count("doiuri: DOIURI_RESOLVER: ") == 1
+    assert_times(1, "doiuri: DOIURI_RESOLVER: ", built.log.text)
 
 
 @pytest.mark.parametrize("name", ["doiuri", "markdown_doiuri"])
@@ -190,7 +191,7 @@ def test_the_extension_may_be_listed_too(name: str, site: MakeSite) -> None:
         markdown_extensions=[name], plugins=[{"doiuri": {"resolve": False, "css_class": "mine"}}]
     )
     found = "https://doi.org/10.1000/182", "mine", "doi:10.1000/182"
-    assert built.page("index.html").links.count(found) == 1
+    assert_times(1, found, built.page("index.html").links)
 
 
 NO_PAGE = "option 'bibliography': {!r} is not the path of a page in docs_dir"
@@ -271,7 +272,7 @@ def test_an_option_does_what_it_does_in_markdown(
     built.build(theme={"name": None, "custom_dir": "theme"}, plugins=plugins)
     works = str(built.folder / "works.json")
     shown = render(SHOWN, "toc", "tables", "fenced_code", works=works, **given).html
-    assert built.source("index.html") == shown
+    assert_same("the page of MkDocs, as converted alone", built.source("index.html"), shown)
     assert (shown == render(SHOWN, "toc", "tables", "fenced_code", works=works).html) == (
         name is None
     )

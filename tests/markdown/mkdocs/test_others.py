@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from mkdocs.commands.build import build
 from mkdocs.exceptions import Abort
+from support.checks import only
 from support.named_files import FILES, OPTIONS
 
 from ..conftest import MakeSite, Page
@@ -124,7 +125,7 @@ def test_a_work_with_an_invalid_doi_is_one_warning(listed: str, site: MakeSite) 
     options = {"resolve": False, "works": "works.bib"}
     options["bibliography"] = "references.md" if listed == "references" else ""
     built.build(plugins=[{"doiuri": options}])
-    (invalid,) = built.messages()
+    invalid = only("message", built.messages())
     assert "works.bib:1: b: '10/abc' is not a DOI" in invalid
     assert "(Knuth, 1984)" in built.page("index.html").text
     assert "Literate programming" in built.page(f"{listed}/index.html").text

@@ -10,6 +10,7 @@ import pytest
 from doiuri_proxy.pytest_plugin import Proxies
 from mkdocs import utils
 from mkdocs.exceptions import Abort
+from support.checks import assert_in_order, assert_times, exactly
 from support.references import RETRACTED
 
 from ..conftest import CSL, VALUES, MakeSite, Page
@@ -220,7 +221,7 @@ def test_the_list_is_there_for_plugins_that_keep_the_html_of_pages(site: MakeSit
     assert re.findall(r'<li class="csl-entry" id="ref-([^"]*)"', printed) == [
         "10.1000_2fc_231", "10.1000_2fa", "10.1000_2fb"
     ]  # fmt: skip
-    assert printed.count('class="doi-backref"') == 4
+    assert_times(4, 'class="doi-backref"', printed)
 
 
 GENERATED = """
@@ -285,7 +286,7 @@ def test_each_language_has_its_list(structure: str, own: list[str], site: MakeSi
     assert "../references/#ref-10.1000_2fb" in [
         link[0] for link in built.page("fr/more/index.html").links
     ]
-    assert french.count("doiuri.css") == 1
+    assert_times(1, "doiuri.css", french)
     assert (built.folder / "site" / "assets" / "doiuri.css").is_file()
     assert ("<h1" in french, "Own" in french) == (True, bool(own))
     [french_page] = [path for path in TRANSLATED[structure] if "fr" in path]
@@ -375,11 +376,7 @@ def test_only_the_first_place_of_the_list_counts_and_none_in_code(site: MakeSite
     built.build(plugins=options())
     html = built.source("references/index.html")
     assert html.count('class="doi-references"') == html.count(marker) == 1
-    assert (
-        html.index(f"<code>{marker}")
-        < html.index("<p>Before</p>")
-        < html.index('class="doi-references"')
-    )
+    assert_in_order(html, f"<code>{marker}", "<p>Before</p>", 'class="doi-references"')
     assert built.messages() == [
         f"references.md:11: {marker}: the list of references is at the first of these lines"
     ]
@@ -418,8 +415,8 @@ def test_pages_keep_their_lists_beside_that_of_the_site(citation: str, site: Mak
     listed = re.compile(r'<li class="csl-entry" id="ref-([^"]*)"')
     assert listed.findall(first) == ["10.1000_2fb"]
     assert {*listed.findall(last)} == {"10.1000_2fa", "10.1000_2fd"}
-    assert len(listed.findall(built.source("references/index.html"))) == 4
-    assert first.count('href="#ref-10.1000_2fb"') == 2
+    exactly(4, "entries", listed.findall(built.source("references/index.html")))
+    assert_times(2, 'href="#ref-10.1000_2fb"', first)
     assert re.findall(r'class="doi-backref" href="([^"]*)"', first) == [
         "#cite-10.1000_2fb", "#cite-10.1000_2fb-2"
     ]  # fmt: skip

@@ -18,6 +18,7 @@ from doiuri_proxy.pytest_plugin import Proxies
 from doiuri_proxy.records import _upstream
 from doiuri_proxy.records._open import open_source
 from doiuri_proxy.records._source import BusyError
+from support.checks import exactly, only, repeated
 from support.http import Answer, ask
 from support.proxy_records import AGENCIES, RECORDS, link, record, value
 from support.servers import web
@@ -176,7 +177,7 @@ def test_parallel_requests_that_differ_get_the_answers_of_a_sequence(
     """Upstream holds the answers back until it has all requests; it gets them only if none is shared."""
     monkeypatch.setattr(_upstream, "WAIT_TIME", 600)
     all_asked = threading.Barrier(len(requests))
-    [path] = {path[: path.index("10.1000")] for path, _ in requests}
+    path = only("kind of path", {path[: path.index("10.1000")] for path, _ in requests})
 
     def held_back(asked: Asked) -> web.Answer:
         if asked.target.startswith(f"{path}10.1000"):
@@ -206,7 +207,7 @@ def test_clients_that_leave_do_not_take_the_answer_from_the_others(slow: str, ga
         assert not staying.done()
         gate.opened.set()
         assert staying.result(20).status == 302
-    assert len(gate.targets) == 1
+    exactly(1, "requests", gate.targets)
 
 
 def let_them_wait(monkeypatch: pytest.MonkeyPatch, url: str, *waiting: Future[Any]) -> None:
@@ -310,7 +311,8 @@ def test_a_fleet_is_told_to_ask_a_slow_upstream_again(
             }
             assert seen == {expected}
     # look-ups continue when their clients have gone
-    assert len(gate.targets) == len(set(gate.targets)) == 8, gate.targets
+    assert repeated(gate.targets) == [], gate.targets
+    exactly(8, "requests", gate.targets)
 
 
 def test_the_look_ups_of_a_request_share_its_time(
@@ -446,6 +448,6 @@ def test_readyz_and_the_log_say_when_upstream_refuses(
         assert ask(here.url, "/10.1000/1").status == 302
         assert ask(here.url, "/readyz").status == 200
     said = [record.getMessage() for record in caplog.records if "upstream" in record.getMessage()]
-    assert len(said) == 2, said
+    exactly(2, "messages", said)
     assert "403" in said[0], said
     assert said[1] == "upstream answers again"

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from doiuri import DOI
 from doiuri.citations import ReferenceStyle
+from support.checks import assert_times, exactly, only, repeated
 from support.references import ANTS, LOOKS, NOTES
 from support.servers.web import Site
 from support.sphinx_build import Build, build, project, text_in, write
@@ -148,15 +149,15 @@ def test_citations_lead_to_entries_and_back(tmp_path: Path, server: Site) -> Non
     built = build(source, tmp_path)
     body = Body(built.text())
     inside = [href[1:] for href in body.hrefs if href.startswith("#doi-")]
-    assert len(inside) == 12
-    assert len(body.ids) == len(set(body.ids))
+    exactly(12, "links between citations and entries", inside)
+    assert repeated(body.ids) == []
     assert all(id_.replace("-", "").isalnum() and id_.isascii() for id_ in inside)
     outside = [
         DOI.from_url(href).name for href in body.hrefs if href.startswith("https://doi.org/")
     ]
     assert outside == ["10.5555/kahn-2006", "10.5555/a<b>#c;d,(e)"] * 3
     assert body.texts("doi-back") == [" ↑1 ↑2", " ↑"] * 3
-    assert built.text().count("doiuri.css") == 1
+    assert_times(1, "doiuri.css", built.text())
     assert built.warnings == ""
 
 
@@ -180,15 +181,16 @@ def test_a_list_of_the_project(tmp_path: Path, server: Site) -> None:
     text = ":doi:p:`10.5555/kahn-a`\n\n.. toctree::\n\n   a/b\n   sources\n   refs\n"
     built = build(project(tmp_path, text, **files), tmp_path)
     assert [link.text for link in built.links()] == ["Kahn, 2001a"]
-    [link] = built.links("a/b.html")
+    link = only("link", built.links("a/b.html"))
     assert link.text == "Kahn, 2001b"
     assert link.href.startswith("../refs.html#")
     page = built.text("refs.html")
-    assert page.index('id="' + link.href.partition("#")[2]) > page.rindex('"doi-bibliography'), (
-        "its own"
-    )
+    _, _, own_list = page.rpartition('"doi-bibliography')
+    assert f'id="{link.href.partition("#")[2]}' in own_list
     refs = Body(page)
-    [back] = [e for e in refs.elements if e.get("href", "").startswith("a/b.html#doi-cite")]
+    back = only(
+        "link back", [e for e in refs.elements if e.get("href", "").startswith("a/b.html#doi-cite")]
+    )
     assert back.attrib["title"] == "Cited in B"
     assert "Three authors" in "".join(entry for _, entry in items(built, "refs.html"))
 
@@ -207,26 +209,26 @@ def test_a_list_has_what_its_scope_links_to_too(tmp_path: Path, server: Site) ->
 
     listed = [entry.rpartition("/")[2] for _, entry in items(built, "a.html")]
     assert listed == ["kahn-b.", "kahn-a."], "what is cited comes first"
-    assert len(items(built, "refs.html")) == 4
+    exactly(4, "entries", items(built, "refs.html"))
     assert shown(built, "index") == ["doi:10.5555/three", "doi:10.5555/no-metadata"]
     told = "6: 10.5555/no-metadata has no metadata, so it is not in the list of references"
     assert built.at == [f"{told} [doi.no-metadata]"]
 
     text = text.replace("10.5555/three", "10.5555/three-b")
     again = build(project(tmp_path, text, conf, **files), tmp_path)
-    assert len(items(again, "refs.html")) == 3
+    exactly(3, "entries", items(again, "refs.html"))
 
 
 def test_a_list_of_all_works_of_the_files(tmp_path: Path, server: Site) -> None:
     source = project(
         tmp_path, f"{LIST}   :nocite: *\n", "doi_works = 'works.json'", **{"works.json": WORKS}
     )
-    assert len(items(build(source, tmp_path, "html", "-W"))) == 3
+    exactly(3, "entries", items(build(source, tmp_path, "html", "-W")))
 
     (source / "works.json").write_text(
         WORKS.replace('{"id": "notes"', '{"id": "x"},{"id": "notes"')
     )
-    assert len(items(build(source, tmp_path, "html", "-W"))) == 4
+    exactly(4, "entries", items(build(source, tmp_path, "html", "-W")))
 
 
 def test_titles_with_citations_are_the_same_wherever_they_are_shown(
@@ -249,7 +251,8 @@ def test_titles_with_citations_are_the_same_wherever_they_are_shown(
     assert text_in(page).count(after) >= 3  # in the table of contents and in the sidebar, too
     assert "doi-cite-" not in index
     ids = [id_ for id_ in Body(page).ids if id_.startswith("doi-cite-")]
-    assert len(ids) == len(set(ids)) == 3
+    assert repeated(ids) == []
+    exactly(3, "ids", ids)
     assert 'title="Cited in On Kahn (2001)"' in page
     assert "<title>On Kahn (2001)" in page
     assert 'id="on-doi-10-5555-kahn-a"' in page
@@ -259,7 +262,7 @@ def test_the_plain_role_and_a_default_domain(tmp_path: Path, server: Site) -> No
     text = ".. default-domain:: doi\n\n:p:`10.5555/kahn-b` :doi:`10.5555/kahn-a`\n\n.. bibliography::\n"
     built = build(project(tmp_path, text), tmp_path)
     assert shown(built, "index")[:2] == ["Kahn, 2001", "doi:10.5555/kahn-a"]
-    assert len(items(built)) == 1
+    exactly(1, "entries", items(built))
 
 
 WRONG = {
@@ -289,7 +292,7 @@ def test_a_work_that_is_misspelt_does_not_cost_the_list(tmp_path: Path, server: 
     built = build(
         project(tmp_path, text, "doi_works = 'works.json'", **{"works.json": WORKS}), tmp_path
     )
-    assert len(items(built)) == 2
+    exactly(2, "entries", items(built))
     assert "[doi.syntax]" in built.warnings
 
 
@@ -358,7 +361,7 @@ def test_filtered_lists_keep_their_numbers_and_citations_lead_to_them(
     ]  # fmt: skip
     page = built.text()
     addresses = re.findall(r'<a class="[^"]*reference internal" href="#(doi-[bk][^"]*)"', page)
-    assert len(addresses) == 3
+    exactly(3, "links to entries", addresses)
     assert all(f'<li class="csl-entry" id="{address}"' in page for address in addresses)
     offline = "-D", "doi_offline=1", "-D", "doi_cache=:memory:"
     unknown = build(tmp_path / "src", tmp_path / "unknown", "html", *offline)
@@ -445,7 +448,7 @@ def test_formulas_and_unknown_commands_are_shown_in_every_output(
     page = re.sub(r"\s+", " ", built.text(file))
     assert tex in page
     assert mathml in page
-    assert built.warnings.count("a.bib:2: tex: the TeX command \\foo is not known") == 1
+    assert_times(1, "a.bib:2: tex: the TeX command \\foo is not known", built.warnings)
 
 
 def test_a_reference_to_a_title_with_a_citation_keeps_what_is_raised(tmp_path: Path) -> None:
@@ -476,7 +479,7 @@ def test_titles_of_works_without_a_language_are_in_that_of_the_references_or_the
 
     built = build(source, tmp_path, "html", *options)
 
-    [(_, entry)] = items(built)
+    _, entry = only("entry", items(built))
     assert title in entry
 
 
@@ -487,13 +490,13 @@ def test_an_own_style_and_other_numbers_beside(tmp_path: Path, server: Site) -> 
     files = {"a.bib": BIBTEX, "own.csl": ReferenceStyle.load("numeric").xml.decode()}
     source = project(tmp_path, text, conf, **files)
     built = build(source, tmp_path)
-    assert built.warnings.count("both number from [1]") == 1
+    assert_times(1, "both number from [1]", built.warnings)
     assert re.search('<ol class="[^"]*doi-bibliography', built.text())
     write(source, {"own.csl": ReferenceStyle.load().xml.decode()})
     again = build(source, tmp_path)
     assert again.warnings == ""
     assert '<ul class="doi-bibliography csl-bib-body' in again.text()
-    [error] = build(write(source, {"own.csl": "<style"}), tmp_path).at
+    error = only("warning", build(write(source, {"own.csl": "<style"}), tmp_path).at)
     assert re.match(r"8: ERROR: .*own.csl:1: not XML", error), error
     labels = "bibtex_reference_style = 'author_year'\n"
     again = build(project(tmp_path, text, conf + labels, **files), tmp_path)
@@ -542,7 +545,7 @@ def test_a_page_with_citations_has_the_style_sheet_though_the_list_is_elsewhere(
     tmp_path: Path, server: Site
 ) -> None:
     built = build(project(tmp_path, ":doi:p:`10.5555/kahn-2006`"), tmp_path)
-    assert built.text().count("doiuri.css") == 1
+    assert_times(1, "doiuri.css", built.text())
     assert (built.out / "_static" / "doiuri.css").is_file()
 
 
@@ -598,7 +601,7 @@ def test_a_rebuild_asks_only_what_is_new_and_writes_only_what_changed(
 ) -> None:
     source = write(tmp_path / "src", REFS)
     assert shown(build(source, tmp_path), "a") == ["Kahn, 2001"]
-    assert len(server.seen) == 2 + 1  # two cited works, and one DOI that is only linked
+    exactly(2 + 1, "requests", server.seen)  # two cited works, and one DOI that is only linked
     server.seen.clear()
     again = build(source, tmp_path)
     build(source, tmp_path / "other")  # the cache has the works
@@ -627,9 +630,9 @@ def test_a_doi_has_one_request_one_number_and_one_entry(
     source = project(tmp_path, f"{cited}\n\n{LIST}   :nocite: {name}\n")
     built = build(source, tmp_path, "html", "-D", "doi_citation=number")
     assert [link.text for link in built.links()][:3] == ["1", "2", "Kahn [2]"]
-    assert len({link.href for link in built.links()[1:3]}) == 1
-    assert built.text().count('<li class="csl-entry" id="doi-') == 2
-    assert len(server.seen) == 2
+    exactly(1, "links", {link.href for link in built.links()[1:3]})
+    assert_times(2, '<li class="csl-entry" id="doi-', built.text())
+    exactly(2, "requests", server.seen)
     assert [line for line in built.told if "not found" in line] == []
 
 

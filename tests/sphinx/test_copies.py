@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.checks import assert_times, exactly
 from support.servers.web import Site
 from support.sphinx_build import Build, build, text_in, write
 
@@ -48,13 +49,13 @@ def test_copies_on_pages(tmp_path: Path, server: Site, builder: str) -> None:
         page = result.text(path)
         assert text_in(page).count(CITATION) == count, path
         to_entry = re.findall(r'href="([^"]*)#doi-kahn-2006-[^"]*"', page)
-        assert len(to_entry) == count, path
+        exactly(count, "links to entries", to_entry)
 
 
 def test_copies_on_one_page(tmp_path: Path, server: Site) -> None:
     page = built(tmp_path, "singlehtml").text()
 
-    assert text_in(page).count(CITATION) == sum(SHOWN.values())
+    assert_times(sum(SHOWN.values()), CITATION, text_in(page))
     to_entry = re.findall(r'href="([^"]*)#doi-kahn-2006-[^"]*"', page)
     assert to_entry == [""] * sum(SHOWN.values())
 
@@ -64,7 +65,7 @@ def test_copies_in_latex_lead_to_labels(tmp_path: Path, server: Site) -> None:
 
     linked = re.findall(r"\\hyperref\[\\detokenize\{([^}]*doi-kahn-2006[^}]*)\}\]", text)
     labels = re.findall(r"\\label\{\\detokenize\{([^}]+)\}\}", text)
-    assert len(linked) == sum(SHOWN.values())
+    exactly(sum(SHOWN.values()), "links to entries", linked)
     assert set(linked) <= set(labels)
     ours = [label for label in labels if "doi-" in label]
     assert sorted(ours) == sorted(set(ours)), "a label stands twice"
@@ -86,7 +87,7 @@ def test_copies_in_other_formats(
     # The end of a link: none in text, then that of XML, of a manual page (now, and with the oldest
     # docutils and Sphinx), and of Texinfo
     end_of_link = r"(?:</reference>| \\%<[^>]*>|\\fP|\})?"
-    assert len(re.findall(f"Wilensky, 2006{end_of_link}, p. 5", text)) == count
+    exactly(count, "links to the page", re.findall(f"Wilensky, 2006{end_of_link}, p. 5", text))
 
 
 COPYING = {
@@ -170,7 +171,7 @@ def test_texts_that_were_copied_before_works_are_known_show_citations(
         shown = " ".join(" ".join(texts).split())
         assert "@abel" not in shown
         assert shown.count(f"Rubric ({author}, 2001)") >= 2
-        assert shown.count("an own text") == 1
+        assert_times(1, "an own text", shown)
 
 
 def test_the_index_and_the_search_show_citations_in_terms(tmp_path: Path) -> None:
@@ -269,5 +270,5 @@ def test_cards_and_marks_are_those_of_the_page_when_they_arrive_late(
     built = build(write(tmp_path / "src", files), tmp_path)
 
     page = built.text("t/other.html")
-    assert len(re.findall('id="doi-card-', page)) == 2, page
+    exactly(2, "cards", re.findall('id="doi-card-', page))
     assert page.count("<s>") == page.count("doi-not-found") == 2, page

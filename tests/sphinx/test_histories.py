@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from support.checks import assert_same, differing_fields
 from support.references import NOTES
 from support.servers.metadata import STATES, changing_proxy
 from support.servers.web import site
@@ -104,12 +105,14 @@ class Project:
         self._options = {name: values[0] for name, values in OPTIONS.items()}
         self._texts = {"part": ""}
         self._told: Told = {}
+        self._steps = 0
         self._builds = 0
         self._day = 0
         self._has_new_states = False
 
     def after(self, step: Step) -> None:
         """Do what a step says, build, and compare."""
+        self._steps += 1
         for name, text in step.texts.items():
             self._write(name, text)
         self.states |= step.states
@@ -200,19 +203,20 @@ class Project:
         self._builds += 1
         fresh = build(self._source, self._folder / f"fresh {self._builds}", step.builder)
 
-        assert locked == self._locked(), step
-        self._compare_warnings(step, told, told_in(fresh))
+        when = f"after step {self._steps} ({differing_fields(step)}), as in a first build"
+        assert_same(f"the lock file {when}", locked, self._locked())
+        self._compare_warnings(when, told, told_in(fresh))
         shown = pages(kept)
         for name, page in pages(fresh).items():
-            assert shown[name] == page, (name, step)
+            assert_same(f"{name} {when}", shown.get(name), page)
 
-    def _compare_warnings(self, step: Step, told: Told, expected: Told) -> None:
+    def _compare_warnings(self, when: str, told: Told, expected: Told) -> None:
         """Check that a build gave the warnings of a fresh build that were not given before."""
         for name in {*expected, *told, *self._told}:
             before = self._told.get(name, Counter())
             now = expected.get(name, Counter())
             new = told.get(name, Counter())
-            assert new == now - before, (name, step)
+            assert_same(f"the warnings of {name} {when}", new, now - before)
             # a DOI that exists again may be lost again
             dead_again = [line for line in before if "[doi.not-found" in line and line not in now]
             lasting = before - Counter({line: before[line] for line in dead_again})

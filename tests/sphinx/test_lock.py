@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from doiuri.resolver import Entry, Key, LockContent, LockFile, SQLiteStore
+from support.checks import assert_times, exactly, only
 from support.doi_org import doi_org
 from support.foreign import FOREIGN, REMEDIES
 from support.servers.web import Site, answering, resolver, site
@@ -76,7 +77,7 @@ def test_missing_and_unused_entries_are_told(source: Path, tmp_path: Path) -> No
     ]
     assert built.status == 0
     write(source, {"index.rst": "T\n=\n"})
-    assert len(build(source, tmp_path / "out").told) == 2  # unused
+    exactly(2, "warnings", build(source, tmp_path / "out").told)  # unused
     assert lock(source, tmp_path).status == 0
     assert json.loads((source / "doi.lock.json").read_text()) == {"doiuri-lock": 1}
 
@@ -152,7 +153,9 @@ def test_dois_that_are_known_not_to_exist_are_unused_only_if_no_document_has_the
 
     LockFile(file).edit(change)
     told = build(source, tmp_path / "out").told
-    (unused,) = (line for line in told if "lock-unused" in line)
+    unused = only(
+        "warning about an unused lock entry", (line for line in told if "lock-unused" in line)
+    )
     assert unused == (
         "doi.lock.json:4: WARNING: 10.1000/ÖTHER is accepted in the lock file but in no document;"
         " to drop it, delete its line [doi.lock-unused]"
@@ -174,7 +177,7 @@ def test_without_an_answer_the_old_entry_stays_and_a_new_doi_is_told(
     assert file.exists(), "nobody said that there is nothing to lock"
     file.unlink()
     built = build(source, tmp_path / "away", "doi-lock")
-    assert len(built.told) == 1
+    exactly(1, "warnings", built.told)
     assert not file.exists()
     assert "no lock file written: there are no answers to keep" in built.said
     assert "doi.lock.json" not in built.said
@@ -251,8 +254,8 @@ def test_only_a_lock_file_below_the_configuration_loses_what_no_document_needs(
     command = f"{RUN} update it"
     if not drops:
         command = "run sphinx-build -b doi-lock -D doi_lock_prune=1 to drop it"
-    assert built.warnings.count(f"{command} [doi.lock-unused]") == len(THEIRS)
-    assert built.warnings.count("to drop it, delete its line [doi.lock-unused]") == len(ACCEPTED)
+    assert_times(len(THEIRS), f"{command} [doi.lock-unused]", built.warnings)
+    assert_times(len(ACCEPTED), "to drop it, delete its line [doi.lock-unused]", built.warnings)
 
 
 def test_the_files_of_data_sets_stay_and_what_no_document_needs_goes(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from support.checks import only
 from support.servers.web import Site
 from support.sphinx_build import build, page, project
 
@@ -143,7 +144,7 @@ def test_mentions_are_listed_and_checked_and_stay_as_they_are_written(
     assert built.at == ["4: DOI not found: 10.5555/lost [doi.not-found]"]
 
     latex = build(source, tmp_path / "out", "latex")
-    [tex] = [path.read_text("utf-8") for path in latex.out.glob("*.tex")]
+    tex = only("TeX file", [path.read_text("utf-8") for path in latex.out.glob("*.tex")])
     assert r"\sphinxhref{https://doi.org/10.5555/kahn-2006}" in tex
 
 

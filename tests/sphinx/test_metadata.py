@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.checks import assert_times, exactly
 from support.references import HOSTILE, HOSTILE_BOOK, RECORDS, RETRACTED, hostile_records
 from support.servers.faults import Fault
 from support.servers.metadata import UNAVAILABLE, WEB_PAGE, faulty_agency, metadata_proxy
@@ -46,15 +47,15 @@ def test_cards_are_fetched_once_if_asked_for_and_kept_with_their_dois(
     cards.seen.clear()
     page = build(source, tmp_path / "out", "html", *DETAILS, "-j", "2").text()
     assert sorted(asked.target for asked in cards.seen) == ["/10.1000/1", "/10.1000/2"]
-    assert page.count('aria-label="On links &amp; names. Ada Byron, The Group, 2019"') == 2
+    assert_times(2, 'aria-label="On links &amp; names. Ada Byron, The Group, 2019"', page)
     described = re.findall('<a aria-describedby="([^"]*)"', page)
     assert described == re.findall('class="doi-card" id="([^"]*)"', page)
     assert '<span class="doi-card-title" data-doi="On links &amp; names"></span>' in page
     assert "Ada Byron" not in text_in(page), "a card is text, which excerpts of the search show"
     assert '<script defer="defer" src="_static/doiuri.js' in page
-    assert len(set(re.findall('class="doi-card" id="([^"]*)"', page))) == 2
+    exactly(2, "cards", set(re.findall('class="doi-card" id="([^"]*)"', page)))
     assert "<script" not in page[page.index('<div class="body"') : page.index("</section>")]
-    assert page.count("doiuri.css") == 1
+    assert_times(1, "doiuri.css", page)
     assert (tmp_path / "out" / "html" / "_static" / "doiuri.css").exists()
     monkeypatch.setenv("DOIURI_OFFLINE", "1")
     for out in "out", "other":  # the environment has the works, and so has the cache
@@ -103,7 +104,9 @@ def test_metadata_that_cannot_be_had_is_counted_once(
     assert "doi-card" not in built.text()
     assert (built.status, built.warnings) == (0, "")
     assert [(link.href, link.text) for link in built.links()] == LINKS + LISTED
-    assert len(re.findall(f"the metadata of {count} DOIs could not be read: .", built.said)) == 1
+    exactly(
+        1, "reports", re.findall(f"the metadata of {count} DOIs could not be read: .", built.said)
+    )
     assert "could not be checked" not in built.said
     assert re.search(r'\(<a class="doi[^>]*>doi:10.5555/kahn-2006</a>; ', built.text())
 
@@ -131,7 +134,7 @@ def test_hostile_metadata_is_text_in_citations_cards_and_entries(
     assert (html.status, html.warnings) == (0, "")
     page, refs = html.text(), html.text("refs.html")
     assert page.count('class="doi-card"') >= 2 * len(HOSTILE)
-    assert refs.count('<li class="csl-entry" id="doi-') == len(HOSTILE) + 1
+    assert_times(len(HOSTILE) + 1, '<li class="csl-entry" id="doi-', refs)
     assert len(page) < 1_000_000  # thousands of names and long titles are cut
     for text in page, refs:
         body = text.partition("<section")[2].partition("</section>")[0]
@@ -155,7 +158,7 @@ def test_cards_of_citations_and_dois_without_a_card_are_counted_once(
         '<span class="doi-card-byline" data-doi="International Journal on Digital Libraries">'
         in page
     )
-    assert page.count('class="doi-card"') == 1  # none in the list
+    assert_times(1, 'class="doi-card"', page)  # none in the list
     assert "DOIs without metadata for a card: 1 of 2" in built.said
     works = [asked.target for asked in server.seen if "/api/" not in asked.target]
     assert sorted(works) == ["/10.5555/kahn-2006", "/10.5555/no-metadata"]
@@ -183,7 +186,7 @@ def test_a_retracted_work_is_marked_with_one_warning(
         assert re.search(
             rf' <a [^>]*href="https://doi.org/10.5555/notice">\[{word} 2020-06-05\]</a>', entry
         ), page
-        assert page.count(f'<span class="doi-card-byline" data-doi="[{word} 2020-06-05]">') == 2
+        assert_times(2, f'<span class="doi-card-byline" data-doi="[{word} 2020-06-05]">', page)
 
 
 def test_entries_isolate_what_runs_from_right_to_left_and_name_their_links_back(

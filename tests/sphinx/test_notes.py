@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.checks import assert_times, exactly, only
 from support.references import NOTES, RAISED
 from support.sphinx_build import Build, build, text_in, write
 
@@ -214,10 +215,10 @@ OTHERS = {
 def test_places_in_other_formats(builder: str, tmp_path: Path) -> None:
     name, pattern, count = OTHERS[builder]
     text = made(tmp_path, builder, "", **SITE).text(name)
-    assert len(re.findall(pattern, text, re.MULTILINE)) == count
+    exactly(count, "matches", re.findall(pattern, text, re.MULTILINE))
     if builder == "latex":
         # upright, whatever the font around the mark
-        assert text.count("\\sphinxAtStartFootnote\n\\normalfont{}") == count
+        assert_times(count, "\\sphinxAtStartFootnote\n\\normalfont{}", text)
 
 
 def test_urls_in_latex_make_no_footnotes_in_notes(tmp_path: Path) -> None:
@@ -234,7 +235,7 @@ def test_urls_in_latex_make_no_footnotes_in_notes(tmp_path: Path) -> None:
         "latex_show_urls=footnote",
         **{"works.json": json.dumps(works)},
     ).text("book.tex")
-    assert len(re.findall(r"\\begin\{footnote", page)) == 3
+    exactly(3, "footnotes", re.findall(r"\\begin\{footnote", page))
     for url in ("https://doi.org/10.1000/182", "https://example.org/web"):
         assert f"\\sphinxhref{{{url}}}" in page, f"{url} is no link"
 
@@ -265,7 +266,7 @@ def test_without_notes(conf: str, tmp_path: Path) -> None:
         "conf.py": f"{CONF}{conf}\n",
         "in-text.csl": STYLE.replace('class="note"', 'class="in-text"'),
     }
-    [shown] = lines(made(tmp_path, "text", OPTIONS[conf], **files))
+    shown = only("line", lines(made(tmp_path, "text", OPTIONS[conf], **files)))
     if "notes" in conf:
         assert shown == "See Li Ants, Kim Bees. See Li (3)."
     assert "[1]" not in shown

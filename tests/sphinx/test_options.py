@@ -10,6 +10,7 @@ import sphinx_doiuri
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import read_mo
 from babel.messages.pofile import read_po
+from support.checks import only
 from support.sphinx_build import page
 
 TEXT = ":doi:`10.1000/a#b`"
@@ -65,7 +66,7 @@ def setup(app):
     ],
 )
 def test_text_and_link(tmp_path: Path, conf: str, href: str, text: str) -> None:
-    (link,) = page(tmp_path, TEXT, conf).links()
+    link = only("link", page(tmp_path, TEXT, conf).links())
     assert (link.href, link.text) == (href, text)
 
 

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from support.checks import assert_times, exactly, only
 from support.doi_org import doi_org
 from support.ports import refusing
 from support.references import RECORDS, RETRACTED
@@ -50,8 +51,8 @@ def test_each_doi_is_asked_once_and_each_use_is_told(
         write(source, {f"many{number}.rst": f":orphan:\n\nT\n=\n\n:doi:`10.1000/{number}`\n"})
     built = build(source, tmp_path / "out", "html", "-j", processes)
     assert Counter(target.upper() for target in asked(found)).most_common(1)[0][1] == 1
-    assert len(asked(found)) == 13
-    [agent] = {request.headers["user-agent"] for request in found.seen}
+    exactly(13, "requests", asked(found))
+    agent = only("user agent", {request.headers["user-agent"] for request in found.seen})
     own = f"sphinx-doiuri/{version('sphinx-doiuri')} doiuri/{version('doiuri')} (+https://"
     assert agent.startswith(own)
     assert built.told == [
@@ -176,7 +177,7 @@ def test_the_registered_doi_that_was_probably_meant_is_proposed(
     serve(resolver({}))
     told = build(source, tmp_path / "out").at
     assert "did you mean" not in "".join(told), "the other resolver knows none of them"
-    assert len(told) == len(expected) + 1
+    exactly(len(expected) + 1, "warnings", told)
 
 
 SUPPRESSED = [
@@ -201,11 +202,11 @@ def test_each_of_the_two_types_can_be_suppressed(
 
 def test_builders_that_look_up_nothing_give_advice(tmp_path: Path, found: Site) -> None:
     source = project(tmp_path, ":doi:`10.1000/lost,`", "linkcheck_ignore = ['.*']")
-    [told] = build(source, tmp_path / "texts", "gettext").at
+    told = only("warning", build(source, tmp_path / "texts", "gettext").at)
     assert told.endswith("[doi.trailing-punctuation]")
-    [told] = build(source, tmp_path / "out", "linkcheck").at
+    told = only("warning", build(source, tmp_path / "out", "linkcheck").at)
     assert told.endswith("[doi.trailing-punctuation]")
-    [told] = build(source, tmp_path / "out").at
+    told = only("warning", build(source, tmp_path / "out").at)
     assert told.endswith("[doi.not-found]")
     assert build(source, tmp_path / "out", "linkcheck").warnings == ""
     assert build(source, tmp_path / "out").warnings == ""
@@ -306,7 +307,7 @@ def test_an_expression_that_fails_hides_nothing(tmp_path: Path, found: Site) -> 
     built = build(
         project(tmp_path, text, "extensions += ['sphinx.ext.ifconfig']"), tmp_path / "out", "html"
     )
-    assert built.warnings.count("[doi.not-found]") == 2
+    assert_times(2, "[doi.not-found]", built.warnings)
 
 
 def test_the_lock_file_has_what_any_builder_shows(tmp_path: Path, found: Site) -> None:

@@ -14,6 +14,7 @@ import pytest
 from doiuri import DOI, DOISyntaxError
 from doiuri.plugins.display import link_to_handle
 from support.cases import DATA, accepted, cases, odd_cases
+from support.checks import assert_times, exactly, only
 from support.docutils_page import command
 from support.lines import FOLDER, told, written
 from support.servers.web import resolver
@@ -128,7 +129,7 @@ def test_in_a_translation(tmp_path: Path) -> None:
     assert [(link.href, link.text) for link in built.links()] == [
         ("https://doi.org/10.1000/2", "Titel")
     ]
-    assert built.warnings.count("WARNING") == 1
+    assert_times(1, "WARNING", built.warnings)
     assert "index.rst:4" in built.warnings
 
 
@@ -137,11 +138,11 @@ def test_link_around_an_image(tmp_path: Path) -> None:
     text = f".. image:: a.png\n   :target: {good}\n\n.. image:: a.png\n   :target: doi:10.1000\n"
     text += "\n- .. image:: a.png\n     :target: doi:10.2000\n\n  Text\n"
     built = page(tmp_path, text, "suppress_warnings = ['image']\n")
-    (link,) = built.links()
+    link = only("link", built.links())
     assert link.href == "https://doi.org/10.1000/456%23789"
     assert "index.rst:8: WARNING: 'doi:10.1000' is not a DOI" in built.warnings
     assert "index.rst:11: WARNING: 'doi:10.2000' is not a DOI" in built.warnings
-    assert built.warnings.count("WARNING") == 2
+    assert_times(2, "WARNING", built.warnings)
 
 
 def test_contents_have_the_names_of_the_titles(tmp_path: Path) -> None:
@@ -217,7 +218,7 @@ def test_a_hard_coded_link_around_an_image_is_no_role(tmp_path: Path) -> None:
     figure = "\n.. figure:: a.png\n   :target: https://doi.org/10.1000/2\n\n   https://doi.org/10.1000/3\n"
     inline = "\n|b|\n\n.. |b| image:: a.png\n   :target: https://doi.org/10.1000/4\n"
     conf = "doi_hardcoded_links = True\nsuppress_warnings = ['image']\n"
-    [told] = page(tmp_path, badge + figure + inline, conf).told
+    told = only("warning", page(tmp_path, badge + figure + inline, conf).told)
     assert "by :doi:`10.1000/3` [doi.hardcoded]" in told
 
 
@@ -300,7 +301,7 @@ def test_extlinks_give_way_and_the_author_is_told(tmp_path: Path) -> None:
     built = page(tmp_path, ":doi:`10.1000/a<b>` :arxiv:`2001.00001`", conf)
     assert [link.href for link in built.links()] == ["https://doi.org/10.1000/a%3Cb%3E"]
     assert "https://arxiv.org/abs/2001.00001" in built.text()
-    (warning,) = built.told
+    warning = only("warning", built.told)
     assert warning.startswith("conf.py:5: WARNING: extlinks['doi']")
     assert warning.endswith("[doi.extlinks]")
 
@@ -374,7 +375,7 @@ def test_a_raw_hash_or_query_is_refused_in_myst_and_its_target_stays_on_the_page
     told = [
         re.split(r":(\d+): WARNING: |; (?=write)", line) for line in built.warnings.splitlines()
     ]
-    assert len(told) == len(REFUSED)
+    exactly(len(REFUSED), "warnings", told)
     assert told[0][1], told[0][-1] == ("4", "write doi:10.1000/4%23x [doi.syntax]")
     assert "10.1000/a%3Fb" in built.warnings
 
@@ -445,7 +446,7 @@ def items(tmp_path: Path, lines: list[str]) -> tuple[list[str], Build]:
     """Build a page with a list item for each text; return the HTML of the items, and the build."""
     built = page(tmp_path, "\n".join(f"* {line}" for line in lines), "smartquotes = False")
     shown = re.findall(r"<li><p>(.*?)</p></li>", built.text(), re.DOTALL)
-    assert len(shown) == len(lines)
+    exactly(len(lines), "lines", shown)
     return shown, built
 
 
@@ -475,7 +476,7 @@ def test_what_is_no_doi_is_problematic_and_told_once(tmp_path: Path) -> None:
     refused = [text for text in typed if not NOT_IN_A_ROLE.search(text)]
     shown, built = items(tmp_path, [role(text) for text in refused])
     assert len(refused) > 50
-    assert built.warnings.count("[doi.syntax]") == len(refused)
+    assert_times(len(refused), "[doi.syntax]", built.warnings)
     wrong = []
     for text, item in zip(refused, shown, strict=True):
         with pytest.raises(DOISyntaxError) as error:

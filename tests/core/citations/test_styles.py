@@ -7,6 +7,7 @@ import pickle
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -45,6 +46,13 @@ def test_a_style_shows_what_citeproc_js_shows(recorded: Recorded, tmp_path: Path
     assert not wrong, "\n".join(wrong)
 
 
+@cache
+def citation_layout(style: str) -> ET.Element:
+    layout = ET.fromstring(style).find("{*}citation/{*}layout")
+    assert layout is not None
+    return layout
+
+
 def in_sentence(
     bibliography: Bibliography, cite: CitationItem, style: ReferenceStyle
 ) -> Iterator[str]:
@@ -54,8 +62,7 @@ def in_sentence(
         return text_of(bibliography.citation([cite], form))
 
     before = f"{cite.prefix} " if cite.prefix else ""
-    layout = ET.fromstring(style.xml).find("{*}citation/{*}layout")
-    assert layout is not None
+    layout = citation_layout(style.xml)
     prefix = layout.get("prefix", "")
     suffix = layout.get("suffix", "")
     author = shown("author", CitationItem(cite.key))

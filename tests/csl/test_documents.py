@@ -112,6 +112,20 @@ def test_a_cite_with_words_of_its_own_is_shown_whole_in_a_collapsed_group(collap
         assert f"–{beside}" not in text, f"{beside!r} ends a range in {text!r}"
 
 
+def test_the_delimiter_stands_between_cites_unless_the_author_wrote_a_mark_there() -> None:
+    xml = style_of('<text variable="title"/>').replace("<layout>", '<layout delimiter=" | ">')
+    items = [{"id": "a", "title": "A"}, {"id": "b", "title": "B"}]
+    suffixes = ("", "x", "x)", "x.", "x,", "x;", "x:")
+    prefixes = ("", "see", "(", "[", "“", "-", ", so", ". So", "; so", ": so")
+    for suffix, prefix in product(suffixes, prefixes):
+        cites = [Cite("a", suffix=suffix), Cite("b", prefix=prefix)]
+
+        text = shown(xml, items, [cites])[0]
+
+        is_marked = suffix.endswith((",", ";", ":")) or prefix.startswith((",", ".", ";", ":"))
+        assert ("|" in text) is not is_marked, f"{text!r}: suffix {suffix!r}, prefix {prefix!r}"
+
+
 def _people(count: int) -> list[dict[str, str]]:
     return [{"family": letter} for letter in "ABCDEFG"[:count]]
 

@@ -312,6 +312,14 @@ def test_dates_sort_in_the_order_of_time(
     assert titles == [*(works[index + 1]["title"] for index in order), "none"]
 
 
+def test_a_season_sorts_between_the_months_around_it() -> None:
+    """A winter is that at the end of its year."""
+    titles = ("February", "Spring", "May", "Summer", "August", "Autumn", "November", "Winter")
+    works = [{"title": title, "issued": {"raw": f"{title} 2001"}} for title in titles]
+
+    assert _in_order(works[::-1], 'variable="issued"') == list(titles)
+
+
 NUMBER_KEYS = {
     "a variable": ('variable="volume"', ""),
     "a macro": ('macro="m"', '<number variable="volume" form="roman"/>'),

@@ -111,6 +111,8 @@ class Chance:
         class_ = self.random.choice(("in-text", "note"))
         style = element("style", class_=class_, version="1.0")
         style.attrib.update(self._some(_STYLE_OPTIONS, 0.3) | self._some(NAME_OPTIONS, 0.15))
+        if self.random.random() < 0.5:
+            style.attrib.update({"et-al-min": "3", "et-al-use-first": self.random.choice("12")})
         style.append(element("macro", self.names(), name="who"))
         style.append(element("macro", *self._shuffled(self._parts())[:3], name="what"))
         for name, options in (("citation", _CITATION_OPTIONS), ("bibliography", _LIST_OPTIONS)):

@@ -273,8 +273,8 @@ def _in_order(things: list[dict[str, Any]], key: str, macro: str = "") -> list[s
 
 def _moments(chance: random.Random) -> Iterator[tuple[int, ...]]:
     years = (-12000, -300, -200, -44, -1, 1, 79, 476, 999, 1000, 1999, 2001, 12026)
-    for _ in range(40):
-        year, month, day = chance.choice(years), chance.randint(1, 12), chance.randint(1, 31)
+    for _ in range(60):
+        year, month, day = chance.choice(years), chance.choice((2, 11)), chance.choice((3, 12))
         yield (year, month, day)[: chance.randint(1, 3)]
 
 

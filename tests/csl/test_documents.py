@@ -240,6 +240,27 @@ def test_a_year_has_an_era_up_to_999() -> None:
         assert shown(style_of(year), [item], [[Cite("x")]])[0].replace(" ", "") == expected, number
 
 
+def test_pages_after_a_hundred_and_nine_keep_two_digits() -> None:
+    """CSL 1.0.2, Appendix V: chicago-15."""
+    ranges = {"99-108": "99–108", "100-104": "100–104", "101-108": "101–8", "109-118": "109–18",
+              "110-118": "110–18", "199-200": "199–200", "200-208": "200–208"}  # fmt: skip
+    xml = style_of('<text variable="page"/>', 'page-range-format="chicago-15"')
+    for pages, expected in ranges.items():
+        assert shown(xml, [{"id": "x", "page": pages}], [[Cite("x")]])[0] == expected, pages
+
+
+def test_only_the_first_day_is_an_ordinal_if_the_locale_says_so() -> None:
+    """CSL 1.0.2, Locale Options, limit-day-ordinals-to-day-1."""
+    day = '<date variable="issued"><date-part name="day" form="ordinal"/></date>'
+    for setting, expected in (("true", "1st 2 3 31"), ("false", "1st 2nd 3rd 31st")):
+        more = f'<locale><style-options limit-day-ordinals-to-day-1="{setting}"/></locale>'
+        for text in expected.split():
+            number = int(text.rstrip("stndr"))
+            item = {"id": "x", "issued": {"date-parts": [[2001, 5, number]]}}
+            shown_day = shown(style_of(day, more=more), [item], [[Cite("x")]])[0]
+            assert shown_day == text, f"day {number}, {setting}"
+
+
 def _model(citations: list[list[Cite]], notes: list[int], distance: int) -> list[list[set[str]]]:
     """The positions of all cites, from the words of CSL 1.0.2, Choose, "position"."""
     placed: list[list[set[str]]] = []

@@ -138,9 +138,11 @@ def _find_lines(texts: AbstractSet[str], name: str) -> Iterator[tuple[str, int]]
 
 
 def _source(node: nodes.Element) -> str:
-    """Return the part of a node's source that reStructuredText and MyST share: the backticks, the URI, the text.
+    """Return the text by which a node is found in a file.
 
-    For a reference to a named target it is the URI, which is written where the target is defined.
+    It is the part of the node's source that reStructuredText and MyST share: what follows the name of a role,
+    from the first backtick on, or else the whole source. The source of a reference to a named target has no
+    URI: there it is the URI, which is written where the target is defined.
     """
     raw: str = node.rawsource
     uri: str = node.get("refuri", "")

@@ -158,10 +158,13 @@ def role_node(
     classes: Sequence[str] = (),
     parse: Callable[[str], Target] | None = None,
 ) -> nodes.Element:
-    """Return what a role shows: a link; or its text, if a ``!`` precedes it; or its source as *problematic*.
+    """Return the node of a role, by its text.
 
-    The attribute ``doi_typed`` of a link to a DOI is what the author typed. If the text has no DOI, the
-    attribute ``doi_error`` says why; a handle that is not a DOI is a link nevertheless: doi.org resolves it.
+    - With a DOI: a link, whose attribute ``doi_typed`` is what the author typed.
+    - With a ``!`` before it: its visible text without a link.
+    - With a handle that is not a DOI: a link, as doi.org resolves it. The attribute ``doi_error`` says what is
+      wrong.
+    - With anything else: its source as *problematic* text, with ``doi_error``.
 
     :param rawtext: the source of the role.
     :param text: the text of the role.

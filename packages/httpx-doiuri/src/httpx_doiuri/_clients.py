@@ -371,9 +371,10 @@ class DOIClient(Generic[RequestT, ResponseT]):
 
     @contextmanager
     def _traced(self, request: Any, peers: Peers) -> Iterator[Any]:
-        """Yield a copy of a request, to be sent, that has our callback of the trace extension meanwhile.
+        """Yield a copy of a request to send, whose ``trace`` extension calls our callback until it is sent.
 
-        The caller's own request is left as it is: several threads may send it at once.
+        Afterwards the copy, which the response keeps, has the caller's extensions. The caller's own request is
+        left as it is: several threads may send it at once.
         """
         extensions = request.extensions
         traced = object.__new__(type(request))

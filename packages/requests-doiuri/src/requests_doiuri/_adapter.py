@@ -437,11 +437,13 @@ def _key(
         headers = request.headers
         request = sent.copy()
         request.headers = headers
+
     key = create_key(request=request, **options)
     redirects = _hook(request, Redirects)
     adapter = session.get_adapter("doi:")
     if redirects is None or not isinstance(adapter, DOIAdapter):
         return key
+
     query = redirects.prepared.query
     doi_options = adapter.options
     accept = request.headers.get("Accept")

@@ -168,7 +168,7 @@ def _break_names(
 
 def add_nodes(app: Sphinx) -> None:
     """Tell the builders how to write the nodes of this module."""
-    app.add_node(back_link, html=(visit_back_link, depart_back_link))
+    app.add_node(back_link, html=(visit_back_link, None))  # it ends as any reference
     app.add_node(isolated, html=(_writes("<bdi>"), _writes("</bdi>")))
     app.add_node(link_with_card, html=(visit_link_with_card, depart_link_with_card))
     app.add_node(
@@ -204,11 +204,6 @@ def visit_back_link(self: HTML5Translator, node: back_link) -> None:
     self.visit_reference(node)
     attributes = f'role="doc-backlink" aria-label="{escape(node["reftitle"])}"'
     self.body[-1] = self.body[-1].replace("<a ", f"<a {attributes} ", 1)
-
-
-def depart_back_link(self: HTML5Translator, node: back_link) -> None:
-    """End the link."""
-    self.depart_reference(node)
 
 
 def depart_link_with_card(self: HTML5Translator, node: link_with_card) -> None:

@@ -62,9 +62,10 @@ class Contents:
     @property
     def cited(self) -> list[WorkUse]:
         """The works that are cited, and then those that are listed because of ``nocite``."""
-        citations = in_documents(self.citations)
-        places = in_documents(self.places)
-        sources: list[DocumentCitation | ListPlace] = [*citations, *places]
+        sources: list[DocumentCitation | ListPlace] = [
+            *in_documents(self.citations),
+            *in_documents(self.places),
+        ]
         cited = []
         for source in sources:
             for cite in source.cites:
@@ -102,9 +103,10 @@ def contents_of(app: Sphinx) -> Contents:
     shows_works = needs_work(options(app.config).text)
     uses = {}
     for docname, written_uses in sorted(doi_data(app.env).uses.items()):
-        by_position = dict(enumerate(written_uses))
         uses[docname] = {
-            position: use for position, use in by_position.items() if is_shown(app, use.conditions)
+            position: use
+            for position, use in enumerate(written_uses)
+            if is_shown(app, use.conditions)
         }
     domain = domain_of(app.env)
     citations = {}

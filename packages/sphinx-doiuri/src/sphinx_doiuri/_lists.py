@@ -88,8 +88,8 @@ class Lists:
         self.citations = _ordered(contents.citations, self._order)
         self.places = _ordered(contents.places, self._order)
         self._links = {name: contents.links_in(name) for name in self._order}
-        with_list_of_project = sorted(name for name in self._order if self._places(name, "project"))
-        self._project_docname = next(iter(with_list_of_project), "")
+        with_list_of_project = [name for name in self._order if self._places(name, "project")]
+        self._project_docname = min(with_list_of_project, default="")
 
         # What all documents have
         domain = domain_of(env)

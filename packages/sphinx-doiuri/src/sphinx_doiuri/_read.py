@@ -141,11 +141,10 @@ class ReadDOIs(SphinxTransform):
 
     def _candidates(self) -> list[nodes.Element]:
         """Return the nodes to look at; those in a substitution are looked at where it is used."""
-        candidates = filter(_is_candidate, self.document.findall(nodes.Element))
         return [
             node
-            for node in candidates
-            if not isinstance(node.parent, nodes.substitution_definition)
+            for node in self.document.findall(nodes.Element)
+            if _is_candidate(node) and not isinstance(node.parent, nodes.substitution_definition)
         ]
 
     def _warn(self, node: nodes.Element, subtype: str, message: str) -> None:

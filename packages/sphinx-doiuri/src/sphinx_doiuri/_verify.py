@@ -57,9 +57,9 @@ def verify(app: Sphinx, env: BuildEnvironment, written: Contents) -> Contents:
 
     if asks:
         _look_up(app, data, written, settings, lock)
-    if asks and isinstance(builder, LinkChecker):
-        builder.answers = data.statuses
-        builder.accepted = lock.accepted
+        if isinstance(builder, LinkChecker):
+            builder.answers = data.statuses
+            builder.accepted = lock.accepted
 
     contents = written.with_whole_names(data.statuses)
     report_uses(app, data, contents, lock.accepted)

@@ -176,7 +176,11 @@ def _title_around(citation: nodes.Element) -> nodes.TextElement | None:
 
 
 def _named_by(title: nodes.TextElement) -> Iterator[nodes.Element]:
-    """Yield the elements that a title is the title of: a list has that of its first item."""
+    """Yield the elements whose ids and names lead to a title.
+
+    They are the element that has the title, such as a section; a rubric or a term itself; and a list, if it is
+    the title of the first item.
+    """
     if isinstance(title, nodes.rubric):
         yield title
         return

@@ -267,9 +267,9 @@ class _BibtexEntry(NamedTuple):
 
 
 def _entries(env: BuildEnvironment, name: str) -> Iterator[_BibtexEntry]:
-    """Yield the entries that this field identifies.
+    """Yield the entries of BibTeX that documents list, each with a field of it.
 
-    :param name: "doi", or "url" for entries without a DOI.
+    :param name: "doi" for the entries that have this field, "url" for those that have only a URL.
     """
     for citation in _bibtex_citations(env):
         fields = citation.entry.fields

@@ -72,12 +72,14 @@ class MakeNotes(SphinxTransform):
         self.document.note_autofootnote_ref(mark)
         self.document.note_footnote_ref(mark)
 
-        parent = citation.parent
-        index = parent.index(citation)
         in_note = citation.deepcopy()
         in_note["doi_form"] = "p"
         in_note["doi_part"] = "note"
+
+        parent = citation.parent
+        index = parent.index(citation)
         if citation["doi_form"] == "t":
+            # The prefix and the author are for the text, the locator and the suffix for the note
             cites = citation["doi_cites"]
             without_author = (replace(cite, prefix="", no_author=True) for cite in cites)
             in_note["doi_cites"] = tuple(without_author)
@@ -89,6 +91,7 @@ class MakeNotes(SphinxTransform):
         else:
             parent[index] = mark
         _take_following(mark, in_note)
+
         # If the mark ends up in another document, this stands for it
         mark["doi_note"] = in_note.deepcopy()
         del mark["doi_note"]["doi_part"]
@@ -102,6 +105,7 @@ class MakeNotes(SphinxTransform):
             node.document = self.document
         self.document.note_autofootnote(footnote)
         self.document.note_explicit_target(footnote, footnote)
+
         _move(mark, stops_in_quotes=citing(self.config).stops_in_quotes)
         return footnote
 
@@ -128,12 +132,14 @@ def _take_following(mark: nodes.Element, citation: nodes.inline) -> None:
     parent = mark.parent
     after_mark = parent.index(mark) + 1
     while True:
+        # The next node, or a space and the node after it
         next_nodes = parent[after_mark : after_mark + 2]
         if next_nodes and not _is_space(next_nodes[0]):
             next_nodes = next_nodes[:1]
         following = next_nodes[-1] if next_nodes else None
         if not isinstance(following, nodes.inline) or following.get("doi_form") != "p":
             return
+
         citation["doi_cites"] += following["doi_cites"]
         citation += [nodes.Text("; "), *following.children]
         following.parent = None
@@ -151,6 +157,7 @@ def _move(mark: nodes.Element, *, stops_in_quotes: bool) -> None:
     if _is_space(_previous(mark)):
         del parent[index - 1]
         index -= 1
+
     node_before = _previous(mark)
     follows_text = isinstance(node_before, nodes.Text)
     text_before = _text_before(mark)
@@ -233,7 +240,7 @@ def _insert(document: nodes.document, made: list[nodes.footnote]) -> None:
     order = {note: number for number, note in enumerate(document.autofootnotes)}
     numbered = [note for note in (*neighbours, *made) if note in order]
     numbered.sort(key=order.__getitem__)
-    with_own_labels = [note for note in neighbours if note not in order]
+    with_own_labels = [note for note in neighbours if note not in order]  # such as [1] or [*]
     parent[start:end] = [*with_own_labels, *numbered]
 
 
@@ -300,6 +307,7 @@ class NumberCitations(SphinxTransform):
                 ordered |= dict.fromkeys(in_notes.get(node.get("refid", ""), ()))
             elif isinstance(node, nodes.inline) and _is_in_text(node):
                 ordered[node] = None
+        # Those that are in the order already keep their places
         return list(ordered | dict.fromkeys(citations_in(self.document)))
 
 

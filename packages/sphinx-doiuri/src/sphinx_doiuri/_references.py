@@ -427,6 +427,7 @@ class NameWorks(SphinxPostTransform):
             return
         for link in doi_references(self.document):
             work = lists.works.get(link["doi"])
+            # A link in running text shows what is written there
             is_name = link.get("support_smartquotes") is False and "doi_written" not in link
             is_in_list = not link.get("doi_card", True)
             if work is None or not is_name or is_in_list or "doi_cites" in link.parent:

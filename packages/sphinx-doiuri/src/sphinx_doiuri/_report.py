@@ -66,7 +66,8 @@ def report_cards(data: DOIData, known_works: Collection[DOI]) -> None:
 def report_uses(app: Sphinx, data: DOIData, contents: Contents, accepted: AbstractSet[str]) -> None:
     """Warn of each use of a DOI that does not exist, with the advice on it, and give advice on other uses.
 
-    Each warning appears once until its document is read again. A build that shows no pages gives only advice.
+    Each warning appears once until its document is read again: ``data.seen`` has the uses that were reported
+    on, and ``data.reported`` the DOIs that did not exist then. A build that shows no pages gives only advice.
 
     :param accepted: the keys of the DOIs that need not exist.
     """
@@ -160,9 +161,8 @@ def warn_missing(uses: Iterable[Use], dois: AbstractSet[DOI], message: str) -> N
     """Warn of each use of one of these DOIs, of which the lock file lacks something."""
     for use in uses:
         if use.doi in dois:
-            location = use.location
             logger.warning(
-                message, use.doi.name, type="doi", subtype="lock-missing", location=location
+                message, use.doi.name, type="doi", subtype="lock-missing", location=use.location
             )
 
 
@@ -192,8 +192,9 @@ def report_works(env: BuildEnvironment, contents: Contents) -> None:
         if subject in warned_of:
             continue
         warned_of.add(subject)
-        location = warning.location
-        logger.warning("%s", warning.message, type="doi", subtype=warning.code, location=location)
+        logger.warning(
+            "%s", warning.message, type="doi", subtype=warning.code, location=warning.location
+        )
 
 
 def _work_warnings(data: DOIData, contents: Contents) -> Iterator[_WorkWarning]:

@@ -77,15 +77,16 @@ class NotesTreeprocessor(Treeprocessor):
         if not citing.styles().citations.is_note:
             return
 
-        footnotes = self._footnotes()
-        made: dict[str, Element] = {}
+        made_by: FootnoteExtension | None = None
         if citing.makes_notes and citations.page:
+            footnotes = self._footnotes()
             if footnotes is None:
                 self._tell_no_footnotes()
             else:
                 maker = _NoteMaker(root, footnotes, citations, citing.stops_in_quotes)
-                made = maker.make(f"doi-{self._options.place}")
-        _Order(root, footnotes, citations, made).set()
+                if maker.make(f"doi-{self._options.place}"):
+                    made_by = footnotes
+        _Order(root, citations, made_by).set()
 
     def _footnotes(self) -> FootnoteExtension | None:
         """Return the extension footnotes, or None if it is not in use."""
@@ -215,16 +216,14 @@ class _NoteMaker(_Marks):
         self._footnotes = footnotes
         self._marks |= {sup for sup in root.iter("sup") if _is_mark(sup)}
 
-    def make(self, prefix: str) -> dict[str, Element]:
-        """Make the footnotes; return the citations that are their texts, by the ids of the notes.
-
-        Citations in the author's own notes stay there.
+    def make(self, prefix: str) -> bool:
+        """Make the footnotes; return whether there are any. Citations in the author's own notes stay there.
 
         :param prefix: what the names of the notes begin with.
         """
         cited = self._citations.cited
         in_notes = {part for item in _items(self._root).values() for part in item.iter()}
-        made: dict[str, Element] = {}
+        made: dict[str, Element] = {}  # by the names of the notes, the citations in them
         for element in list(cited):
             is_taken = element not in cited  # into the note of the citation before it
             if is_taken or element in in_notes or element in self._citations.unlinked:
@@ -233,7 +232,7 @@ class _NoteMaker(_Marks):
             made[name] = self._put_mark(element, self._new_mark(name))
         if made:
             self._add_notes(made)
-        return {self._footnotes.makeFootnoteId(name): element for name, element in made.items()}
+        return bool(made)
 
     def _new_name(self, prefix: str, number: int) -> str:
         name = f"{prefix}{number}"
@@ -307,32 +306,26 @@ class _NoteMaker(_Marks):
 class _Order:
     """Brings notes and citations into the order in which readers meet them: that of the marks.
 
-    :param made: the citations that are the texts of notes, by the ids of these; {} if no notes were made.
+    :param made_by: the extension with which notes were made; None if none were made.
     """
 
     def __init__(
-        self,
-        root: Element,
-        footnotes: FootnoteExtension | None,
-        citations: Citations,
-        made: Mapping[str, Element],
+        self, root: Element, citations: Citations, made_by: FootnoteExtension | None
     ) -> None:
         self._root = root
-        self._footnotes = footnotes
         self._citations = citations
-        self._made = made
+        self._made_by = made_by
         self._items = _items(root)
 
     def set(self) -> None:
         """Number the notes if some were made, and say of each citation what is around it."""
-        if self._made:
+        order = list(self._items)
+        if self._made_by is not None:
             marks = [mark for mark in self._marks() if mark in self._items]
-            order = list(dict.fromkeys([*marks, *self._items]))
-        else:
-            order = list(self._items)
+            order = list(dict.fromkeys([*marks, *order]))
         numbers = {id_: number for number, id_ in enumerate(order, 1)}
-        if self._made:
-            self._number(numbers)
+        if self._made_by is not None:
+            self._number(self._made_by, numbers)
 
         cited: dict[Element, InlineCitation] = {}
         notes: dict[Element, CitationNote] = {}
@@ -342,7 +335,7 @@ class _Order:
             around = _text_around(element, parents, in_note=number > 0)
             note = self._citations.notes.get(element, CitationNote())
             notes[element] = note._replace(around=around, number=number)
-        if not self._made:  # without marks of ours, the order is that of the source
+        if self._made_by is None:  # without marks of ours, the order is that of the source
             cited = {element: cited[element] for element in self._citations.cited}
         self._citations.cited = cited
         self._citations.notes = notes
@@ -353,11 +346,10 @@ class _Order:
             if link.get("class") == _MARK:
                 yield link.get("href", "")[1:]
 
-    def _number(self, numbers: Mapping[str, int]) -> None:
+    def _number(self, footnotes: FootnoteExtension, numbers: Mapping[str, int]) -> None:
         """Show the numbers of notes in their marks and in the titles of links back, and sort the notes."""
-        assert self._footnotes is not None  # noqa: S101 (it has made them)
-        text = self._footnotes.getConfig("SUPERSCRIPT_TEXT")
-        title = self._footnotes.getConfig("BACKLINK_TITLE")
+        text = footnotes.getConfig("SUPERSCRIPT_TEXT")
+        title = footnotes.getConfig("BACKLINK_TITLE")
         for link in self._root.iter("a"):
             id_ = link.get("href", "")[1:]
             if link.get("class") == _MARK and id_ in numbers:

@@ -293,9 +293,8 @@ def mount(
     session.prepare_request = partial(_prepare, session, session.prepare_request)  # type: ignore[method-assign]
     session.send = partial(_send, session, session.send)  # type: ignore[method-assign]
     session.rebuild_auth = partial(_rebuild_auth, session, session.rebuild_auth)  # type: ignore[method-assign]
-    requests_cache = sys.modules.get(
-        "requests_cache"
-    )  # if this is one of its sessions, it is imported
+    # if this is one of its sessions, it is imported
+    requests_cache = sys.modules.get("requests_cache")
     if requests_cache is not None and isinstance(session, requests_cache.CacheMixin):
         create_key = session.settings.key_fn or requests_cache.create_key
         session.settings.key_fn = partial(_key, session, create_key)

@@ -99,7 +99,10 @@ class CitationReader:
         return WrittenCitation(match.start(), match.end(), InlineCitation(cites, "p"), text)
 
     def _in_sentence(self, match: re.Match[str]) -> WrittenCitation | None:
-        """Return the citation, such as ``@kahn [p. 12]``, or None if it is a mail address or another name."""
+        """Return the citation, such as ``@kahn [p. 12]``.
+
+        It is None for a mail address, for a name that is not a work's, and for braces that name no work.
+        """
         data = match.string
         if is_in_word(data, match.start()) or not self._is_work(match["name"]):
             return None

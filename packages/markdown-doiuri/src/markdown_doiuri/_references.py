@@ -465,7 +465,9 @@ class Writer:
             mark_missing(link)
 
     def _link_to_entry(self, link: Element, key: Key, *, is_name: bool) -> None:
-        """Make ``link`` a link to the entry of a work; without one, to the DOI, or else text.
+        """Make ``link`` a link to the entry of a work, to which the entry leads back.
+
+        If the work has no entry, the link leads to its DOI; without a DOI, it becomes text.
 
         :param is_name: whether it is a name before the mark of its note; the entry leads back to the note.
         """

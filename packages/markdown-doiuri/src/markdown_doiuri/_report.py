@@ -240,7 +240,8 @@ class Problems:
     def _lines_of_bad(self, bad: _BadText, source: str) -> Sequence[int | None]:
         """Return the lines of a text that is not a DOI, at most as many as its occurrences.
 
-        If it is written in another way, such as with an entity, it has one line, which is None if unknown.
+        For the URI of a link, they are those of links, if there are any. If no line has the text, since it is
+        written in another way, such as with an entity, it is one line, or None if that is unknown.
         """
         times = self._occurrences[bad]
         if bad.is_link:

@@ -241,7 +241,11 @@ class RenderedText:
         return " " if self._is_delimiter(special) else source
 
     def _stashed_text(self, marker: re.Match[str]) -> str:
-        """Return an escaped character, a tag that is a part of a name, a space for other tags, or BOUNDARY."""
+        """Return what the placeholder of a stashed node becomes.
+
+        It is the character of a backslash escape; a tag that is a part of a SICI, as a digit follows it; a space
+        for any other tag; and BOUNDARY for elements and the rest.
+        """
         node = self._nodes.get(marker[1])
         if not isinstance(node, str):
             return BOUNDARY

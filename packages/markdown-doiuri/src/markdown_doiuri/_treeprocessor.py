@@ -62,7 +62,7 @@ def in_raw_html(root: Element, stash: HtmlStash) -> set[Element]:
     if not any(tags):
         return set()
 
-    links_by_open_tag: dict[str, list[Element]] = {}
+    links_by_open_tag: dict[str, list[Element]] = {}  # those after it, so far
     enclosed: set[Element] = set()
     for item in _walk(root):
         if not isinstance(item, str):
@@ -74,8 +74,7 @@ def in_raw_html(root: Element, stash: HtmlStash) -> set[Element]:
             if tag is None:
                 continue
             name = tag["name"].lower()
-            is_end_tag = tag["slash"] != ""
-            if is_end_tag:
+            if tag["slash"]:  # an end tag
                 enclosed.update(links_by_open_tag.pop(name, ()))
             else:
                 links_by_open_tag[name] = []

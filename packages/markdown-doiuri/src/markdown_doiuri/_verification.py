@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from doiuri import DOI
     from doiuri.plugins.options import Options
 
-    LongerNames = Sequence[
-        tuple[DOI, Sequence[DOI]]
-    ]  # DOIs, with the longer names that may be meant
+    # DOIs, with the longer names that may be meant
+    LongerNames = Sequence[tuple[DOI, Sequence[DOI]]]
 
 _TTL = 3_600.0  # seconds that an answer is kept
 _UNKNOWN_TTL = 60.0  # seconds before a DOI is requested again if nothing could be learned
@@ -99,6 +98,7 @@ class Verifier:
         now = time.monotonic()
         known = {doi: entry for doi, entry in self._known.items() if entry.expires > now}
 
+        # Request what is not known well enough, and DOIs that do not exist if longer names may be meant
         new = {
             doi: need for doi, need in needs.items() if doi not in known or known[doi].need < need
         }
@@ -114,6 +114,7 @@ class Verifier:
 
         if self._lock_file:
             self._locked = self._lock_file.read()
+
         answers = {}
         meant = {name for _, longer in longer_names for name in longer}
         for doi in [*needs, *(known.keys() & meant)]:
@@ -148,6 +149,7 @@ class Verifier:
             survey.statuses = dict.fromkeys(dead, "not-found")
             survey.ask(to_ask, longer=longer_names)
 
+        # A longer name is needed as much as the name in its mention
         needs_of_longer = {
             name: needs[doi]
             for doi, longer in longer_names

@@ -73,16 +73,15 @@ def mentions_of(source: str, ids: Mapping[str, Key], *, bare_names: bool) -> Pag
     is_raw = raw_html_in(text)  # attributes may be links, but they cite nothing
 
     cited_at: dict[int, Key] = {}  # by position
-    if ids:
-        for at_name in _AT_NAME.finditer(text):
-            if at_name["name"] in ids and not is_raw(at_name.start()):
-                cited_at[at_name.start()] = ids[at_name["name"]]
+    for at_name in _AT_NAME.finditer(text):
+        if at_name["name"] in ids and not is_raw(at_name.start()):
+            cited_at[at_name.start()] = ids[at_name["name"]]
 
     dois: dict[DOI, None] = {}
     for match in find(text, "markdown"):
         if bare_names or match.label:
             dois[match.doi] = None
-        before = text[max(0, match.start - 2) : match.start]
+        before = text[max(0, match.start - 2) : match.start]  # "@" or "@{"
         has_at = before.rstrip("{").endswith("@")
         if has_at and not is_raw(match.start - 1):
             cited_at[match.start] = match.doi
@@ -183,9 +182,8 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
 
         # Of the page that is converted
         self._converted = ""  # its text, which other plugins may have changed
-        self._lines: list[
-            int
-        ] = []  # those of its source, by the lines of this text; [] if not known yet
+        # the lines of its source, by the lines of this text; [] if not known yet
+        self._lines: list[int] = []
         self._content: str | None = None  # its HTML, with names that may be broken
 
     def load_config(

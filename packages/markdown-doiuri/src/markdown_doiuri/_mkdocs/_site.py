@@ -128,9 +128,8 @@ class SiteReferences:
         """
         bibliography = self.bibliography()
         references = bibliography.references
-        if (
-            self._lists_all
-        ):  # pages that did not change were not converted, and may have any of these works
+        # pages that did not change were not converted, and may have any of these works
+        if self._lists_all:
             return references
 
         if bibliography.is_numbered:

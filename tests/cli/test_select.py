@@ -335,6 +335,8 @@ def test_named_files_that_are_excluded_are_left_out_if_asked(tmp_path: Path) -> 
     assert run.stdout == "a.md:1:1: 10.1000/182\n"
     run = doiuri("check", "--offline", "--force-exclude", *named, cwd=tmp_path)
     assert "1 file skipped: excluded." in run.stderr
+    run = doiuri("check", "--offline", "--force-exclude", "data", cwd=tmp_path)
+    assert "0 files skipped" not in run.stderr
     above = "--isolated", "--exclude=data/", "--force-exclude", "../../data"
     assert doiuri("find", *above, cwd=tmp_path / "data" / "b").stdout == ""
     assert doiuri("fix", "--force-exclude", *named, cwd=tmp_path).returncode == 0

@@ -109,6 +109,7 @@ _BEFORE_TARGET = {
     "bibtex": rf"{_COMMAND}|(?i:\b(?:url|doi)\s*=\s*)[\"{{]+\Z",
 }
 _CLOSING = {"(": ") ", "<": ">", '"': '"', "'": "'", "{": "}"}
+_CLOSING |= {":": "[", "[": "]"}  # AsciiDoc: link:…[x], link:pass:[…][x]
 _PREFIX = re.compile(r"10\.[0-9.]*/?")
 _SUFFIX = re.compile(r"10(?:\.[^\s/]*/\S|/[A-Za-z0-9]+\Z)")
 _PLACEHOLDER = (

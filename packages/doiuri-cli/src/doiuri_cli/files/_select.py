@@ -274,7 +274,8 @@ def select(arguments: Iterable[str], wanted: Filter) -> Selection:
         is_folder = argument != STDIN and os.path.isdir(argument)  # noqa: PTH112 - keeps the user's spelling
         path = os.path.abspath(argument)  # noqa: PTH100
         if wanted.force_exclude and argument != STDIN and wanted.excludes(path, folder=is_folder):
-            selection.skipped["excluded"] += not is_folder
+            if not is_folder:
+                selection.skipped["excluded"] += 1
         elif is_folder:
             selection.folders.append(path)
             _walk(argument, wanted, selection)

@@ -261,6 +261,21 @@ def test_only_the_first_day_is_an_ordinal_if_the_locale_says_so() -> None:
             assert shown_day == text, f"day {number}, {setting}"
 
 
+def test_an_ordinal_has_the_gender_of_what_it_counts() -> None:
+    """CSL 1.0.2, Gender-specific Ordinals; a day has that of its month."""
+    suffixes = "".join(
+        f'<term name="ordinal" gender-form="{gender}">{gender[0]}</term>'
+        for gender in ("feminine", "masculine")
+    )
+    nouns = '<term name="edition" gender="feminine">e</term><term name="month-05" gender="masculine">May</term>'
+    more = f'<locale><terms>{suffixes}<term name="ordinal">n</term>{nouns}</terms></locale>'
+    layout = """<number variable="edition" form="ordinal"/><number variable="volume" form="ordinal" prefix=" "/>
+        <date variable="issued" prefix=" "><date-part name="day" form="ordinal"/></date>"""
+    item = {"id": "x", "edition": "1", "volume": "1", "issued": {"date-parts": [[2001, 5, 1]]}}
+
+    assert shown(style_of(layout, more=more), [item], [[Cite("x")]])[0] == "1f 1n 1m"
+
+
 def _model(citations: list[list[Cite]], notes: list[int], distance: int) -> list[list[set[str]]]:
     """The positions of all cites, from the words of CSL 1.0.2, Choose, "position"."""
     placed: list[list[set[str]]] = []

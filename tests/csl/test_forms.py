@@ -250,6 +250,11 @@ def test_the_dash_of_a_range_does_not_matter(page_format: str) -> None:
             assert shown_of(PAGES, {"page": page}, same) == expected, f"{page} in chicago-15"
 
 
+def test_the_spaces_around_an_ampersand_between_pages_do_not_matter() -> None:
+    for page in ("1&3", "1 & 3", "1& 3"):
+        assert shown_of('<text variable="page"/>', {"page": page}) == "1 &amp; 3", page
+
+
 def test_an_id_is_a_number_or_a_text() -> None:
     xml = style_of('<names variable="author"/>')
     cites = [[Cite("7", author_only=True)], [Cite("7")]]

@@ -33,7 +33,7 @@ from requests.utils import default_user_agent, select_proxy, to_native_string
 from urllib3 import HTTPResponse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Unpack
 
     from doiuri.plugins.clients import ClientArguments
@@ -135,7 +135,7 @@ class Redirects:
         """Remove from a request what the caller or an authentication has added for the resolver."""
         for name in ("Authorization", *self.prepared.auth_headers):
             request.headers.pop(name, None)
-        _set_hooks(request, *self.prepared.hooks, self)
+        _set_hooks(request, self.prepared.hooks, self)
 
     def set_cookies(self, request: PreparedRequest, session: Session) -> None:
         """Send only the cookies that have a domain; requests sends the others to every host."""
@@ -171,10 +171,9 @@ def _prepared_hook(request: PreparedRequest, doi: DOI) -> Prepared:
     return prepared
 
 
-def _set_hooks(request: PreparedRequest, *hooks: Hook) -> None:
-    """Set the response hooks of a request, with ours in place of an earlier one of ours."""
-    *hooks_of_caller, ours = hooks
-    kept = [hook for hook in hooks_of_caller if not isinstance(hook, Prepared | Redirects)]
+def _set_hooks(request: PreparedRequest, hooks: Iterable[Hook], ours: Hook) -> None:
+    """Set the response hooks of a request: these, with ours in place of an earlier one of ours."""
+    kept = [hook for hook in hooks if not isinstance(hook, Prepared | Redirects)]
     # a new dictionary: copies of a request share the old one
     request.hooks = {**request.hooks, "response": [*kept, ours]}
 
@@ -231,7 +230,7 @@ class DOIAdapter(HTTPAdapter):
         started.url = doi.uri
         if started.headers.get("User-Agent") in {None, default_user_agent()}:
             started.headers["User-Agent"] = user_agent("requests-doiuri", self.options.mailto)
-        _set_hooks(started, *request.hooks["response"], redirects)
+        _set_hooks(started, request.hooks["response"], redirects)
         return started
 
     def send(self, request: PreparedRequest, *_: object, **_options: object) -> Response:
@@ -353,7 +352,7 @@ def _prepare(
     params = merge_setting(request.params, session.params)  # type: ignore[no-untyped-call]
     query = ClientOptions.query(params)
     ours = Prepared(_doi_of(prepared), query, hooks=hooks_of_caller, auth_headers=auth.headers)
-    _set_hooks(prepared, *hooks, ours)
+    _set_hooks(prepared, hooks, ours)
     return prepared
 
 

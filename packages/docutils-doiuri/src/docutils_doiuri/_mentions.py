@@ -73,8 +73,12 @@ def link_mentions(
     if not rule or _has_field(document):
         return []
     excluded = (*_UNLINKED, *unlinked)
-    texts = [text for text in document.findall(nodes.Text) if "10." in text]
-    blocks = dict.fromkeys(block for text in texts if (block := _block(text, excluded)) is not None)
+    blocks: dict[nodes.Element, None] = {}
+    for text in document.findall(nodes.Text):
+        if "10." in text:
+            block = _block(text, excluded)
+            if block is not None:
+                blocks[block] = None
     inliner = _inliner(document) if isinstance(parser, rst.Parser) else None
     invalid: list[nodes.inline] = []
     for block in blocks:

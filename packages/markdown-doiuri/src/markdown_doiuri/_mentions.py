@@ -127,7 +127,7 @@ class CitationReader:
         if brackets is None:
             return cite, end
         source = self._stash.written(brackets[1])
-        where = parse_locator(source.text, self._citing.locale)
+        where = parse_locator(source.text, self._citing.locale)  # label, locator and suffix
         if not where.label or not source.is_whole or _MARKUP.search(where.suffix):
             return cite, end
         return replace(cite, **where._asdict()), brackets.end()

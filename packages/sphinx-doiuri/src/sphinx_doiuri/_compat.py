@@ -187,12 +187,12 @@ def _matches(patterns: Iterable[str], text: str) -> bool:
 def _linked_doi(app: Sphinx, uri: str) -> DOI | None:
     """Return the DOI to which a link leads, or None if it is a link to something else.
 
-    The link may be one of the role ``arxiv``, of doi.org, or of the mirror in ``doi_link``.
+    The link may be one of the role ``arxiv`` that a document has, of doi.org, or of the mirror in ``doi_link``.
     """
     if uri.startswith(ARXIV):
         with suppress(DOISyntaxError):
             doi = parse_arxiv_target(uri.removeprefix(ARXIV)).doi
-            if doi in doi_data(app.env).dois():  # a link of the role arxiv
+            if doi in doi_data(app.env).dois():  # other links to arXiv are requested
                 return doi
     with suppress(DOISyntaxError):
         return DOI.from_url(uri)
@@ -234,7 +234,10 @@ def _use(doi: DOI, location: str, key: str) -> Use:
 
 
 def _doi_in(field: str) -> DOI:
-    """Return the DOI in a field of BibTeX, in which characters may be escaped.
+    r"""Return the DOI in a field of BibTeX, which may be a URL, and in which characters may be escaped.
+
+    >>> _doi_in(r"10.1000/a\_b")
+    DOI('10.1000/a_b')
 
     :raises DOISyntaxError: if the field is not one DOI.
     """

@@ -183,6 +183,7 @@ class Lists:
         :param part: "note" if it is the text of a footnote.
         """
         references = self.of_citations_in(docname).references
+        # Other extensions may show citations whose works the list lacks
         known = {cite.key for cite in cites} & self.works.keys()
         if any(references.get(key) is None for key in known):
             references = self._with_unlisted(docname, cites)

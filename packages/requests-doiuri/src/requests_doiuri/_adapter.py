@@ -431,6 +431,7 @@ def _key(
     redirects: only its headers count.
     """
     sent = _sent.get()
+    # A request from the cache: its headers, on the request that is being sent
     if sent is not None and not isinstance(request, PreparedRequest):
         headers = request.headers
         request = sent.copy()

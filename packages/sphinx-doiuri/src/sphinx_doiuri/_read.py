@@ -176,7 +176,7 @@ class ReadDOIs(SphinxTransform):
         if embedded:
             self._look_for_space(node, embedded[1], uri)
         try:
-            doi = link_uri(node, options(self.config))
+            link_uri(node, options(self.config))
         except DOISyntaxError as error:
             text = source_text(node)
             problem = nodes.problematic(text, text)
@@ -186,8 +186,7 @@ class ReadDOIs(SphinxTransform):
             if embedded or "name" not in node:  # otherwise it is reported with its target
                 self._warn(problem, "syntax", str(error))
         else:
-            if doi:
-                node["doi_typed"] = uri
+            node["doi_typed"] = uri
 
     def _look_for_space(self, node: nodes.Element, written: str, uri: str) -> None:
         """Warn of white space in a target: docutils removes it, even if it is part of the name.

@@ -358,8 +358,7 @@ class _ListWriter:
             text = f"{_BACK}{number}" if len(citations) > 1 else _BACK
             title = _("Cited in %s") % self._lists.title(citation.docname)
             link = back_link("", text, reftitle=title)
-            builder = self._lists.builder
-            if _lead_to(link, builder, self._docname, citation.docname, citation.id):
+            if _lead_to(link, self._lists.builder, self._docname, citation.docname, citation.id):
                 space = "\N{NO-BREAK SPACE}" if number == 1 else " "
                 back += [nodes.Text(space), link]
         return [nodes.inline("", "", *back, classes=["doi-back"])] if back else []

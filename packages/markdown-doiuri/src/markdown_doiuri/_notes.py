@@ -295,6 +295,7 @@ class _NoteMaker(_Marks):
         else:
             FootnoteTreeprocessor(footnotes).run(self._root)
             items = list(_items(self._root).values())
+
         for element, item in zip(made.values(), items, strict=True):
             paragraph = item[0]
             paragraph.text = ""

@@ -499,7 +499,10 @@ class DOIDomain(Domain):
                 self.data[name][docname] = content
 
     def _read_citations(self, docname: str, document: nodes.document) -> list[DocumentCitation]:
-        """Return the citations of a document, and give each an id."""
+        """Return the citations of a document, and give each an id.
+
+        After them come those that other extensions keep for another place, which have no id.
+        """
         citations: list[DocumentCitation] = []
         # The order of notes is that of their marks
         in_order = sorted(citations_in(document), key=lambda node: node.get("doi_order", 0))

@@ -134,7 +134,10 @@ class LinkChecker(CheckExternalLinksBuilder):
         self._links: dict[str, tuple[str, DOI]] = {}
 
     def leave_out(self, uri: str, doi: DOI) -> str:
-        """Return what stands for the first link to a DOI in ``hyperlinks``: it is not requested."""
+        """Return the URI that stands for the links to a DOI in ``hyperlinks``, and is not requested.
+
+        Their results are reported with the URI of the first of them.
+        """
         stands_in = f"doi://{doi.key}"
         self._links.setdefault(stands_in, (uri, doi))
         return stands_in

@@ -75,7 +75,7 @@ class Contents:
 
     @property
     def linked(self) -> list[WorkUse]:
-        """The links whose works are listed."""
+        """The links whose works are listed: a list with the option ``links`` has their page or the project."""
         places = [place for place in in_documents(self.places) if place.links]
         lists_project = any(place.scope == "project" for place in places)
         pages = {place.docname for place in places}

@@ -172,7 +172,7 @@ class DOICollector(EnvironmentCollector):
                 doi_data(env).uses[name] = theirs[name]
 
     def process_doc(self, app: Sphinx, doctree: nodes.document) -> None:
-        """Record the uses in a document."""
+        """Record the uses in a document, and in what other extensions keep of it those of other DOIs."""
         uses = [_use(link, link["doi"]) for link in doi_references(doctree)]
         linked = {use.doi for use in uses}
         for node in kept_elsewhere(doctree):

@@ -477,8 +477,10 @@ def _without_page(prefix: re.Match[str], end: int) -> int:
     """
     text = prefix.string
     start = prefix.start()
+
+    # From the last part of the URL to the first: each step moves the end before what it leaves out
     end = _without_files(prefix, end)
-    for pattern in (_PAGE, _FILE):
+    for pattern in (_PAGE, _FILE):  # a page of a file, as in "10.1000/182.pdf/download"
         page = pattern.search(text, prefix.end() + 1, end)
         if page is not None:
             end = page.start()

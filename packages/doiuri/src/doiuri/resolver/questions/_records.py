@@ -222,10 +222,14 @@ class RecordQuestion(Question):
         return [self._records.key(doi)]
 
     def read(self, doi: Handle, entries: Sequence[Entry | None]) -> Outcome | None:
-        """Return the record in the store, or its values; None for an alias that has to be followed."""
-        if not entries:
+        """Return the record in the store, or its values.
+
+        None asks the server: nothing is stored, or it is an alias that has to be followed.
+        """
+        if not entries:  # ``keys`` returned none: this question bypasses the store
             return None
-        outcome = self._records.read(doi, entries[0])
+        (entry,) = entries
+        outcome = self._records.read(doi, entry)
         if outcome is None or outcome.record is None:
             return outcome
 

@@ -10,19 +10,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import dask.dataframe as dd
-import duckdb
 import fsspec
-import numpy as np
-import pandas as pd
 import pytest
-import zarr
 from doiuri_proxy.pytest_plugin import Proxies
 from fsspec.generic import rsync, set_generic_fs
 from fsspec_doiuri import DOIFileSystem
 from support.servers.repositories import CONTENT, FILES, NOTES, TABLE, Shelf, Start, as_json, md5
 from support.servers.web import record
-from zarr.storage import FsspecStore, MemoryStore
 
 ESCAPED = "tables/t%C3%A4glich%20100%25.csv"
 ROWS = [(1, 20), (2, 22)]
@@ -260,6 +254,10 @@ def test_caches_of_fsspec_work_on_top(shelf: Shelf, tmp_path: Path) -> None:
 
 
 def test_pandas_dask_and_duckdb_read_tables(shelf: Shelf) -> None:
+    import dask.dataframe as dd  # slow to import, as the next two
+    import duckdb
+    import pandas as pd
+
     for address in shelf.address(TABLE), shelf.address("tables") + "/täglich 100%.csv":
         frame = pd.read_csv(address, storage_options=shelf.options)
         assert [*frame.itertuples(index=False, name=None)] == ROWS, address
@@ -274,6 +272,12 @@ def test_pandas_dask_and_duckdb_read_tables(shelf: Shelf) -> None:
 
 
 def test_duckdb_reads_parquet_zarr_an_array_and_zip_a_member(start: Start, tmp_path: Path) -> None:
+    import duckdb  # slow to import, as all of these
+    import numpy as np
+    import pandas as pd
+    import zarr
+    from zarr.storage import FsspecStore, MemoryStore
+
     memory: dict[str, Any] = {}
     zarr.create_array(MemoryStore(memory), shape=(6,), chunks=(2,), dtype="i4")[:] = np.arange(6)
     files = {f"cube.zarr/{name}": value.to_bytes() for name, value in memory.items()}

@@ -69,7 +69,7 @@ COLUMNS = ("doi", "doi_name", "doi_status", "doi_agency", "doi_reason")
     ("source", "form"),
     [
         *(("frame", form) for form in DUMPS),
-        *((source, "keys") for source in SOURCES),
+        *((source, "keys") for source in SOURCES if source != "frame"),
         ("bag", "links"),
     ],
 )

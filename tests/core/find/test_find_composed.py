@@ -459,6 +459,24 @@ def test_a_block_is_read_as_if_alone(syntax: str, end: str) -> None:
     check([joined(one, 2 * end, other, 2 * end, one) for one, other in pairs], syntax)
 
 
+# What begins a construct, and a block behind it that would be read otherwise if the construct went on
+INTERRUPTED = {
+    ("rst", "a `b\n.. _y: https://doi.org/10.1000/a`b"): "10.1000/a`b",
+    ("rst", "a `b\n\n__ https://doi.org/10.1000/a`b"): "10.1000/a`b",
+    ("bibtex", "\\url{\n\n10.1000/a.} x"): "10.1000/a",
+    ("bibtex", "doi = {\n\n10.1000/a.} x"): "10.1000/a",
+    ("bibtex", 'doi = "\n\n10.1000/a." x'): "10.1000/a",
+}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_no_construct_goes_on_behind_its_block(end: str) -> None:
+    for (syntax, written), name in INTERRUPTED.items():
+        text = written.replace("\n", end)
+        found = [match.doi.name for match in find(text, syntax)]
+        assert found == [name], f"in {text!r} ({syntax}) {found} is found, not {name}"
+
+
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_a_name_in_a_table_ends_at_its_column(separator: str) -> None:
     pieces = []

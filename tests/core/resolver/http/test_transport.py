@@ -19,7 +19,7 @@ import pytest
 import requests
 import urllib3
 from doiuri import DOI, BadRecord, ResolverUnavailable
-from doiuri.connections import pieces
+from doiuri.connections import CHUNK, pieces
 from doiuri.resolver import Metadata, Outcome, Resolver
 from requests.adapters import BaseAdapter
 from support.processes import all_threads_ended
@@ -145,6 +145,29 @@ def test_the_body_of_a_redirect_is_not_read() -> None:
         with serving(answer) as server:
             assert Resolver(server.url, store=None, session=given).resolve(DOI_).url
         assert len(sent) < 20, given
+
+
+@pytest.mark.parametrize("count", [9, 10, 11])
+def test_ten_redirects_are_followed_and_no_more(count: int) -> None:
+    def answer(target: str) -> bytes:
+        number = int(target.rpartition("/")[2]) if target.startswith("/step/") else 0
+        if number == count:
+            return reply("200 OK", b"a text", kind="text/plain")
+        return reply("302 Found", b"", f"Location: /step/{number + 1}")
+
+    with handling(answer) as server:
+        resolver = Resolver(server.url, store=None, private=True, rate=None)
+        got: object
+        try:
+            got = resolver.metadata(DOI_, "text/plain")
+        except ResolverUnavailable as error:
+            got = error
+
+    followed = len(targets(server)) - 1
+    assert followed == min(count, 10), (
+        f"of {count} redirects {followed} were followed, not {min(count, 10)}"
+    )
+    assert ("more than 10 redirects" in str(got)) is (count > 10), f"{count} redirects: {got}"
 
 
 def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,6 +320,30 @@ def test_a_body_is_decoded_in_pieces_of_a_bounded_size() -> None:
     assert max(sizes) <= 16_384
 
 
+@pytest.mark.parametrize(
+    "compress", [gzip.compress, zlib.compress, bytes], ids=["gzip", "zlib", "none"]
+)
+@pytest.mark.parametrize("size", [0, 1, 5000])
+def test_no_more_than_the_limit_is_read_whatever_it_decodes_to(
+    compress: Callable[[bytes], bytes], size: int
+) -> None:
+    """A stream may hold any number of members, each of which may be empty."""
+    limit = 100_000
+    member = compress(b" " * size) or b" "
+    content = io.BytesIO(member * (1_000_000 // len(member)))
+    headers = {} if compress is bytes else {"Content-Encoding": "gzip"}
+    response = urllib3.HTTPResponse(content, headers, preload_content=False)
+    decoded: list[bytes] = []
+
+    with pytest.raises(ValueError, match="longer than 100,000 bytes"):
+        decoded.extend(pieces(response, limit))
+
+    taken = max(content.tell() - CHUNK, sum(map(len, decoded)))
+    assert taken <= limit, (
+        f"{taken} bytes were read of members of {size} bytes; the limit is {limit}"
+    )
+
+
 def whole(body: bytes) -> urllib3.HTTPResponse:
     content = io.BytesIO(gzip.compress(body))
     return urllib3.HTTPResponse(content, {"Content-Encoding": "gzip"}, preload_content=False)
@@ -423,6 +470,12 @@ ERRORS: dict[str, tuple[Exception, str, int]] = {
         "h.example:81: ValueError",
         1,
     ),
+    "a password without slashes": (
+        ValueError("me:secret@h.example is bad"),
+        "h.example:81: ValueError",
+        1,
+    ),
+    "a user after slashes": (ValueError("//secret:81 is bad"), "h.example:81: ValueError", 1),
     "reset": (
         caused_by(ConnectionResetError(104, "Connection reset")),
         "h.example:81: Connection reset",

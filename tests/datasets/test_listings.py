@@ -148,6 +148,33 @@ def test_a_table_whose_original_is_refused_does_not_open_under_its_other_name(
         assert not fs.exists(shelf.address("a.tab"))
 
 
+OPTIONAL = {
+    "none": [],
+    "the size of the original": ["originalFileSize"],
+    "the size of the table": ["filesize"],
+    "both sizes": ["originalFileSize", "filesize"],
+    "the type of the original": ["originalFileFormat"],
+    "the type of the table": ["contentType"],
+    "the checksum": ["checksum"],
+}
+
+
+@pytest.mark.parametrize("left_out", OPTIONAL.values(), ids=OPTIONAL)
+def test_what_is_not_said_of_a_table_changes_no_names(start: Start, left_out: list[str]) -> None:
+    """A table and a file that has the name of its original are both listed, and under the same names."""
+    other = dataverse_entry(71, "a.txt", BODY)
+    other["label"] = "a.csv"
+    table = dataverse_entry(70, "a.csv", BODY)
+    for member in left_out:
+        del table["dataFile"][member]
+    answers = {"latest-published": as_json({"data": {"files": [other, table]}})}
+    shelf = start("dataverse", answers=answers)
+
+    names = [name.rpartition("/")[2] for name in shelf.fs().find(shelf.address())]
+
+    assert names == ["a.csv", "a.tab"], f"without {left_out}, these are listed: {names}"
+
+
 def test_the_memory_for_a_listing_grows_with_its_text_not_with_the_number_of_its_folders(
     start: Start,
 ) -> None:

@@ -486,6 +486,29 @@ def test_a_token_is_not_sent_once_a_redirect_has_led_to_another_server(
     assert seen == [*zip(visited, only_first, strict=True)]
 
 
+@pytest.mark.parametrize("count", [9, 10, 11])
+def test_ten_redirects_to_a_file_are_followed_and_no_more(start: Start, count: int) -> None:
+    asked: list[Asked] = []
+
+    def answer(one: Asked) -> Answer:
+        asked.append(one)
+        if len(asked) > count:
+            return Answer(200, {}, NOTE)
+        return Answer(302, {"Location": f"{shelf.server.url}/content"})
+
+    shelf = start("inveniordm", answers={CONTENT: answer})
+    try:
+        got = shelf.fs().cat_file(shelf.address(NOTES)).decode()
+    except OSError as error:
+        got = str(error)
+
+    followed = len(asked) - 1
+    assert followed == min(count, 10), (
+        f"of {count} redirects {followed} were followed, not {min(count, 10)}"
+    )
+    assert ("more than 10 redirects" in got) is (count > 10), f"{count} redirects: {got}"
+
+
 def test_a_slow_listing_keeps_no_other_data_set_from_being_read(start: Start) -> None:
     other = "10.6084/m9.figshare.1"
     other_is_listed = threading.Event()

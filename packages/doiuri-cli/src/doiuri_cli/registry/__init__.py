@@ -104,8 +104,9 @@ class Inquiry:
         self._lock = lock
         self._in_lock = set() if lock is None else lock.dois()
         self._progress = progress
+        # The statuses of the last batch stay in memory until the next one, so that a single batch needs no file
         self._earlier = _Statuses()
-        self._last: dict[str, str] = {}  # statuses of the last batch; the only one needs no file
+        self._last: dict[str, str] = {}
         self._meant: dict[str, str] = {}
         self._causes: dict[tuple[object, ...], Cause] = {}  # the first of each kind
         self._seconds_left = config.budget  # None: no limit
@@ -135,10 +136,12 @@ class Inquiry:
         earlier = self._earlier.statuses(dois)
         for key in longer:
             if earlier.get(key, "found") != "found":
-                del earlier[key]  # in this batch, a longer name may be meant
+                # Asked about again: what was no DOI as 10.1000/no may be meant as "10.1000/no." in this batch
+                del earlier[key]
         new = {key: doi for key, doi in dois.items() if key not in earlier}
 
         answers = self._look_up(new, longer)
+        # Those without an answer, as with --locked, are kept, too: a later batch does not count them as new
         self._last = dict.fromkeys(dois, "unknown") | earlier | answers.statuses
         answers.statuses |= earlier
         self._meant |= answers.meant
@@ -163,6 +166,7 @@ class Inquiry:
         locked: dict[str, str] = {}
         left = list(dois.values())
         if self._lock is not None:
+            # A mention has its answer if the lock file has its DOI, or says that a longer name is registered
             longer_keys = {key: [doi.key for doi in longer.get(key, ())] for key in dois}
             locked = _locked_statuses([*dois, *chain(*longer_keys.values())], self._lock)
             left = [
@@ -193,6 +197,7 @@ class Inquiry:
             self._store = self._opened.enter_context(open_resolver(self._config, offline=True))
         stored = Survey(self._store, None)
         stored.ask(needs, longer=mentions)
+        # A stale answer counts only if nobody may be asked
         fresh = {doi: status for doi, status in stored.statuses.items() if doi not in stored.stale}
         left = [doi for doi in dois if doi not in fresh]
         # For a missing DOI, the registry knows whether the one that was probably meant is registered
@@ -207,7 +212,7 @@ class Inquiry:
         replies = self._replies
         started = time.monotonic()
         survey = Survey(self._resolver, self._seconds_left)
-        survey.statuses = fresh
+        survey.statuses = fresh  # so that nobody is asked about these
         survey.ask(needs, longer=mentions, show=showing(self._progress))
         if self._seconds_left is not None:
             elapsed = time.monotonic() - started
@@ -289,8 +294,10 @@ def _is_fresh(entry: Entry | None, retrieved: str, max_age: int) -> bool:
     """
     if entry is None or max_age == 0:
         return False
+    # That there is no work does not become too old: only --max-age 0 asks again
     if entry.says_none:
         return True
+    # Not before 1970, however large the age is: gmtime fails for years that are far away
     oldest = max(time.time() - max_age * 86400, 0)
     return retrieved >= time.strftime("%Y-%m-%d", time.gmtime(oldest))
 

@@ -45,6 +45,7 @@ def read_bib(path: str) -> dict[str, str]:
     except UnicodeDecodeError:
         raise ValueError(f"{path} is not in UTF-8; {_REMEDY}") from None
     for citation_key, entry in _entries(text):
+        # Text that is no entry has the key "", which is no DOI either
         try:
             doi = DOI(citation_key)
         except DOISyntaxError:
@@ -97,6 +98,7 @@ def keyed(name: str, text: str) -> str | None:
     '@book{10.1000/182, year={2012}}'
     """
     written = tamed(_KEY.sub(lambda match: f"@{match[1]}{{{name},", text))
+    # Read again: a server's answer may hold two entries, or other text beside the entry
     return written if list(_entries(written)) == [(name, written)] else None
 
 
@@ -143,6 +145,7 @@ def look_up_entries(dois: Iterable[DOI], entries: dict[str, str], config: Config
     causes = []
     with open_resolver(config) as resolver:
         for doi, outcome in zip(usable, resolver.bibtex_many(usable), strict=True):
+            # Without an answer; with an entry; with one that cannot be read; without any
             if outcome.status == "unknown" and outcome.cause is not None:
                 causes.append(outcome.cause)
                 continue

@@ -89,6 +89,7 @@ class LockDraft:
 
         :raises ValueError: if it is registered, or the resolver or the cache is misconfigured.
         """
+        # No file has to mention the DOI, so that it may not have been looked up with the others
         if self.content.status(doi.key) is None or self.wanted.refresh:
             self._look_up([(doi, ())], None)
         if self.content.status(doi.key) == "found":
@@ -158,6 +159,7 @@ class LockDraft:
         self._edit(lambda content: survey.renew(content, checked))
         self.kept_works += survey.kept_works(self.content)
         self.unlockable += survey.unlockable(self.content, meant)
+        # Of a DOI of which nothing is known, the cause that hides its existence counts, not that of its work
         return (survey.incomplete | unknown).values()
 
     def _is_due(self, doi: DOI) -> bool:
@@ -190,6 +192,7 @@ class LockDraft:
 
 def _accept(content: LockContent, doi: DOI, reason: str) -> None:
     content.accepted[doi.key] = reason
+    # Nobody answered, as with --offline: a record that says "not found" is what the reason belongs to
     if content.status(doi.key) is None:
         body = _NOT_FOUND.format(json.dumps(doi.name, ensure_ascii=False)).encode()
         content.add({Key("record", DOI_ORG, doi.key): Entry(body, "application/json", inf)})

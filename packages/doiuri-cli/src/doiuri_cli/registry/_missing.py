@@ -28,17 +28,24 @@ class Searched(NamedTuple):
     found: Mapping[SourceLocation, Found]  # by the place of the entry
 
     def line(self) -> str:
-        """Return the line of the summary: what was found, and what was sent to whom."""
+        """Return the line of the summary: what was found, and what was sent to whom.
+
+        For example, "Searched for 2 works without a DOI at Crossref (their titles, authors and years were sent):
+        1 found, 0 likely, 1 not found."
+        """
         if not self.found:
             return "No works without a DOI to search for."
         results = self.found.values()
         works = f"{number(len(results), 'work')} without a DOI"
 
         servers = sorted({name for result in results for name in result.sent_to})
+        # No server was sent anything if all answers were in the cache
         where = " in what is known (nothing was sent)"
         if servers:
             where = f" at {' and '.join(servers)} (their titles, authors and years were sent)"
 
+        # Each work counts once: a sure result has no likely ones, and no cause why it is unknown. A likely one may
+        # have a cause, such as that the second server failed, and counts as likely
         sure = sum(result.sure is not None for result in results)
         likely = sum(bool(result.likely) for result in results)
         causes = [result.cause for result in results if result.cause and not result.likely]

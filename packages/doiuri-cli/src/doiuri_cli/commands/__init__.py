@@ -35,7 +35,9 @@ class Command(click.Command):
 
         :raises click.UsageError: if an option with one value is given twice. Flags may be repeated.
         """
+        # While a shell completes the line, nothing is refused
         if not ctx.resilient_parsing:
+            # A copy, for the parser takes what it reads out of the list
             _, _, given = self.make_parser(ctx).parse_args(args.copy())
             for parameter in set(given):
                 if not isinstance(parameter, click.Option):

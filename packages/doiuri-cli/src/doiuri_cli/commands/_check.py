@@ -90,6 +90,7 @@ def check(
     with show_progress(hidden=quiet) as progress:
         result = Runner(config, files.jobs, progress, teller(quiet=quiet)).check(inputs, lock)
 
+    # A file that cannot be read may mention what seems to be in the lock file only
     is_broken = bool(problems_in(selection, result.reports))
     unused = () if is_broken else _unused(selection, result, config, lock)
     report = make_report(selection, result, unused, shows_all=shows_all)
@@ -138,6 +139,7 @@ def make_report(
 
     skipped = selection.skipped.copy()
     skipped.update(report.skipped for report in result.reports if report.skipped is not None)
+    # With --columns, other types are left out on purpose, and no hint tells how to read them
     unread = [] if reads_columns() else selection.unread.types_with_dois()
     read = sum(report.skipped is None and report.problem is None for report in result.reports)
     lookups = result.counts

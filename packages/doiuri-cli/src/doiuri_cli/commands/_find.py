@@ -64,7 +64,10 @@ def _mentions(reports: Iterable[FileReport], remarks: list[FileReport]) -> Itera
     for report in reports:
         if report.problem is not None or report.note is not None:
             remarks.append(FileReport(report.path, problem=report.problem, note=report.note))
+        # Readers yield code after the prose around it, so that mentions are not in order
         for mention in sorted(report.mentions, key=lambda mention: mention.start):
+            # Neither invalid DOIs, nor links such as https://doi.org/f3sz4k: it is a short DOI or a page of the
+            # site, which only the registry knows, and this command does not ask it
             if mention.name is not None and not mention.may_be_page:
                 yield mention
 

@@ -73,6 +73,7 @@ def lock(
     if prune and files.changed is not None:
         raise click.UsageError("--prune needs all files; leave out --changed")
     accepted = _accepted(accept, reason)
+    # A configuration may say "locked = true" for other commands; here, the file need not exist yet
     config = make_config(locked=False, **options)  # type: ignore[arg-type]
     file = _lock_file(config, options)
     if bib is not None:
@@ -102,6 +103,7 @@ def lock(
         draft = LockDraft(file, mentioned(reports), Wanted(not existence, works, refresh), config)
         if accepted is not None:
             draft.accept(*accepted)
+        # Before the look-up, which --check does only with --refresh: alone, it sends no requests
         missing = draft.missing()
         if not check or refresh:
             draft.look_up(partial(progress, "Looking up DOIs"))
@@ -177,6 +179,7 @@ def _write_due(draft: LockDraft, missing: Iterable[DOI]) -> bool:
     :param missing: the DOIs that were not in the lock file before anything was looked up.
     """
     differences = draft.file.read().differences(draft.content)
+    # One line for each DOI: the later ones below replace that of a missing DOI
     lines = {doi.key: f"{doi.name} is not in the lock file" for doi in missing}
     for key in differences.added | differences.changed:
         lines[key] = f"{key} changes"
@@ -247,6 +250,7 @@ def _update_bib(draft: LockDraft, path: str, *, check: bool, prune: bool) -> boo
     for problem in look_up_entries(due, answers, draft.config):
         click.echo(f"doiuri: {visible(problem)}", err=True)
 
+    # Made to the old entries, to see whether anything is due, and to those that the file has when it is written
     def change(entries: dict[str, str]) -> None:
         if prune:
             for key in entries.keys() - draft.dois.keys():

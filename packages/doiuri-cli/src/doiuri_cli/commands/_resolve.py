@@ -232,6 +232,7 @@ def _write(results: Iterable[LookupResult], form: str) -> int:
         else:
             sys.stdout.write(f"{visible(result.text)}\n")
         sys.stdout.flush()
+    # What is wrong for certain decides, whatever could not be looked up
     if statuses & {"not-found", "no-values", "invalid"}:
         return _NOT_FOUND
     return _UNKNOWN if "unknown" in statuses else 0
@@ -242,7 +243,7 @@ def _problem(result: LookupResult) -> str:
     name = result.name
     if len(name) > _LONGEST:
         name = f"{name[:_LONGEST]}…"
-    if not name.strip():
+    if not name.strip():  # blanks, which nobody would see
         name = repr(name)
     match result.status:
         case "not-found":

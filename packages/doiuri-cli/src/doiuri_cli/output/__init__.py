@@ -81,6 +81,7 @@ def check_outputs(outputs: Iterable[Output], paths: Iterable[str], folders: Iter
     output_paths = [output.path for output in outputs if output.path is not None]
     for path in output_paths:
         full = Path(os.path.abspath(path))  # noqa: PTH100
+        # A link above the trees, such as /tmp on macOS, was not made by a stranger
         for place in (full, *full.parents):
             if place.is_symlink() and not trees.isdisjoint(place.parents):
                 raise click.ClickException(

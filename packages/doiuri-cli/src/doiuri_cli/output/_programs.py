@@ -158,6 +158,7 @@ def _with_fingerprints(findings: Iterable[Finding]) -> Iterator[tuple[Finding, s
 
     seen: Counter[str] = Counter()
     for finding in findings:
+        # Neither the line number nor the indentation: both change while the finding stays
         path = relative(finding.location.path)
         excerpt = finding.location.excerpt.strip()
         text = "\0".join([path, finding.code, finding.doi or "", excerpt])

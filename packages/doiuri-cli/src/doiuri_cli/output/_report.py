@@ -177,6 +177,7 @@ def _checked(counts: Counts) -> str:
 
     For example, "Checked 2 of 3 DOIs: 1 known, 1 asked in 1 request. 1 could not be checked: offline."
     """
+    # First no DOI, then no answer at all, then some or all answers
     if not counts.dois:
         none_of_these = "to look up" if counts.recorded else "found"
         return f"No DOIs {none_of_these} in {number(counts.files, 'file')}."
@@ -193,7 +194,7 @@ def _checked(counts: Counts) -> str:
     requests = number(counts.requests, "request")
     if counts.asked:
         text += f", {counts.asked} asked in {requests}"
-    elif counts.requests:
+    elif counts.requests:  # about works, or about what missing DOIs probably mean
         text += f", {requests}"
     if unknown:
         text += f". {unknown} could not be checked: {reasons(counts.unknown)}"
@@ -201,13 +202,18 @@ def _checked(counts: Counts) -> str:
 
 
 def _findings_line(report: FindingsReport, *, has_marks: bool) -> str:
-    """Return the sentences on how many findings there are, and what puts them right."""
+    """Return the sentences on how many findings there are, and what puts them right.
+
+    For example, "1 error. 1 can be fixed with doiuri fix --unsafe-fixes if only the corrected DOI exists. doiuri
+    rule CODE explains a code."
+    """
     findings = outside_test_data(report.findings)
     if not findings:
         return _no_findings(report)
 
     sentences = [f"{severities(findings)}."]
 
+    # Fixes of three kinds: safe ones, corrections of a DOI, and DOIs that a search adds. None is of two kinds
     safe = sum(finding.fix is not None and finding.fix.safe for finding in findings)
     corrections = count_corrections(findings)
     if safe:

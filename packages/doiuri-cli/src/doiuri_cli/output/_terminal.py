@@ -91,7 +91,7 @@ def excerpt(location: SourceLocation) -> list[str]:
     is_in_line = location.end_line == location.line
     end = location.end_column - location.excerpt_column if is_in_line else len(line)
 
-    # Of a long line, the piece from first to last is written
+    # Of a long line, the piece from first to last is written; start and end count in the whole line
     first = max(0, start - _BEFORE) if len(line) > _WIDTH else 0
     last = first + _WIDTH
     glyphs = [_glyph(character) for character in line[first:last]]
@@ -106,6 +106,7 @@ def excerpt(location: SourceLocation) -> list[str]:
 
     before = glyphs[: start - first]
     place = glyphs[start - first : max(end, start + 1) - first]  # one at least
+    # At the end of a line there is no character, and a combining mark takes no column: they get one caret
     carets = _line(" ", before) + (_line("^", place) or "^")
     return [f"{location.line:>5} | {inert(text.rstrip())}\n", f"      | {carets}\n"]
 

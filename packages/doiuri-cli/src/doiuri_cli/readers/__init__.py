@@ -86,7 +86,7 @@ def type_of(path: str) -> str | None:
 
 def is_read(path: str) -> bool:
     """Return whether there is a reader for a file by its name."""
-    if _wanted:
+    if _wanted:  # with --columns, only what has columns or keys
         return type_of(path) in {"json", "yaml", *TABLES.values()}
     return type_of(path) is not None or _plugin(path) is not None
 
@@ -98,6 +98,7 @@ def _extension(path: str) -> str:
     """
     name = os.path.basename(path)  # noqa: PTH119
     dot = name.rfind(".")
+    # A dot at the start or the end, as in ".profile", begins no extension
     if 0 < dot < len(name) - 1:
         return name[dot:].lower()
     if path.replace(os.sep, "/").endswith(_DEBIAN):

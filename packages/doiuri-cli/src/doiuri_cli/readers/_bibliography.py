@@ -47,6 +47,7 @@ def records(source: Source) -> Iterator[tuple[str, list[RISLine]]]:
 
     :raises ReadError: if the file has none.
     """
+    # A record goes on until the next TY, whether it ends with ER or not
     record: list[RISLine] = []
     number = 0
     for line in _LINE.finditer(source.text):
@@ -122,6 +123,7 @@ def entries(source: Source) -> Iterator[CitedWork | EntryWithoutDOI]:
             candidate = next((match.doi.name for match in matches), None)
             yield EntryWithoutDOI(entry.title or entry.citation_key, candidate)
             continue
+        # An invalid DOI names no work to compare with; that it is invalid is another finding
         with suppress(DOISyntaxError):
             yield CitedWork(
                 DOI.parse(entry.doi),
@@ -178,11 +180,13 @@ def _cff(source: Source) -> Iterator[Description]:
     """Return the works; the citation key of each says where it is, such as "references[0]"."""
     works: dict[Keys, EntryValues] = {}  # by their paths; the path of a value begins at its work
     for scalar in scalars(source.text):
-        if scalar.is_key or scalar.style == "#":
+        if scalar.is_key or scalar.style == "#":  # only values, no comments
             continue
         work_path = _path_of_work(scalar.path)
         work = works.setdefault(work_path, {})
         value = EntryValue(decoded(source.text, scalar).text, (scalar.start, scalar.end))
+        # By its path within the work: ("references", 0, "doi") is ("doi",) there. Of a key that is repeated, the
+        # first counts
         work.setdefault(scalar.path[len(work_path) :], value)
 
     for work_path, work in works.items():
@@ -196,7 +200,7 @@ def _path_of_work(path: Keys) -> Keys:
 
     For ``("references", 0, "doi")``, it is ``("references", 0)``.
     """
-    if path[:1] == ("references",):
+    if path[:1] == ("references",):  # a list: its number is a part of the path, too
         return path[:2]
     if path[:1] == ("preferred-citation",):
         return path[:1]
@@ -304,7 +308,7 @@ def _ris(source: Source) -> Iterator[Description]:
         values: dict[str, EntryValue] = {}
         for tag, start, text in record:
             values.setdefault(tag, EntryValue(text, (start, start + len(text))))
-        if "DO" not in values:
+        if "DO" not in values:  # only BibTeX's entries without a DOI are listed
             continue
         yield Description(
             span=values["DO"].span,

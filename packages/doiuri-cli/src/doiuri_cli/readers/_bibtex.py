@@ -40,6 +40,7 @@ def parts(text: str) -> Iterator[Part]:
     """
     scanner = EntryScanner(text)
     for entry, limit in scanner.entries():
+        # With an unclosed brace, "@a{x, title={A" goes on up to its limit, and would hide "@b{y, …}" before that
         has_entries = text.find("@", scanner.end, limit) >= 0
         if not has_entries and not may_mention(text[scanner.end : limit]):
             scanner.end = limit
@@ -50,6 +51,7 @@ def parts(text: str) -> Iterator[Part]:
         for field in scanner.fields(limit):
             if field.name != "doi":
                 continue
+            # A field with an unknown macro stays in the text between the others
             part = _field(text, field.value, citation_key)
             if part is not None:
                 yield from _between(text, last, field.start, citation_key)
@@ -79,7 +81,7 @@ def _field(text: str, value: list[ValuePiece], citation_key: str) -> Part | None
             content += piece.text
             places += [piece.start] * len(piece.text)
 
-    places.append(value[-1].span[1])
+    places.append(value[-1].span[1])  # where the text ends
     return Part(content, _SYNTAX, places=tuple(places), entry=citation_key, field=True)
 
 

@@ -97,6 +97,7 @@ def parts_of_code(text: str) -> Iterator[Part]:
         if kind is None:
             continue
         content = token[kind]
+        # What Doi(…) names is a field, which counts even if it is no DOI
         is_wanted = may_mention(content) or (cites and _cites_doi(text, token.start()))
         if not is_wanted:
             continue
@@ -107,7 +108,7 @@ def parts_of_code(text: str) -> Iterator[Part]:
         opening = _opening(text, token, depth)
         if opening is not None:
             yield from _parts_of_literal(text, token.span(kind), opening)
-        elif "/" in content:
+        elif "/" in content:  # as each name and each link has
             yield _part_of_value(text, token.span(kind))
 
 
@@ -244,6 +245,7 @@ def read_code(source: Source) -> Iterator[Part]:
     last = 0
     for lines in _COMMENT_LINES.finditer(source.text):
         yield _part_with_strings(source.text, last, lines.start())
+        # The group that matched is called like the syntax: "tex" or "text"
         yield Part(lines[0], lines.lastgroup or "", start=lines.start())
         last = lines.end()
     yield _part_with_strings(source.text, last, len(source.text))
@@ -252,6 +254,7 @@ def read_code(source: Source) -> Iterator[Part]:
 def read_source(source: Source) -> Iterator[Part]:
     """Return a program as text, in which only names with a label and links count; no fix is safe in it."""
     text = source.text
+    # With escapes, the text of a part is not as the file writes it, so that nothing can be fixed in it
     if may_mention(text) and _ESCAPE_IN_NAME.search(text):
         yield _part_with_strings(text, 0, len(text))._replace(labelled=True)
     else:
@@ -295,6 +298,7 @@ def read_notebook(source: Source) -> Iterator[Part]:
     for number, cell in enumerate(_cells(source), 1):
         ignored = cell.ignored
         mentions = may_mention("".join(string.value for string in cell.source))
+        # A cell with a tag counts without a DOI, too: its tag may not be needed
         if not cell.source or not (ignored or mentions):
             continue
 
@@ -302,7 +306,8 @@ def read_notebook(source: Source) -> Iterator[Part]:
         parts: list[Part] = []
         if mentions:
             parts += _parts_of_cell(cell.kind, decoded, encode)
-        if ignored and not parts:  # the tag is not needed
+        # A part without text, only so that the tag is known and reported as not needed
+        if ignored and not parts:
             parts = [Part("", places=decoded.places, cell_text=decoded.text, encode=encode)]
         for part in parts:
             yield part._replace(cell=number, ignored=ignored)

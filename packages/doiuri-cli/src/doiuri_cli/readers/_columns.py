@@ -100,6 +100,7 @@ def _header(text: str, delimiter: str) -> list[str]:
 
 def _delimiter(text: str, columns: frozenset[str]) -> str:
     """Return the delimiter with which the header has most of the columns, or else most cells."""
+    # In this order: of several that fit as well, the first is taken
     headers = {delimiter: _header(text, delimiter) for delimiter in ",;\t|"}
 
     def fit(delimiter: str) -> tuple[int, int]:

@@ -181,6 +181,7 @@ def _values(
             continue
         holder = at(value, string.path[:-1])
         kind = kind_of(string.path, holder)
+        # Asked before the next step: nothing is fixed in a key for a DOI of an object that is no known work
         is_writable = kind != "" and string.path[-1] not in KEY_NAMES
         if kind == "" and _is_loose_doi(string):
             kind = "doi"
@@ -360,9 +361,10 @@ def strings(
     :raises ReadError: if it is nested too deeply.
     """
     text = source.text
-    path: list[str | int] = []  # a key for each object, a number for each array
+    # A key for each object, "" until it is read, and a number for each array
+    path: list[str | int] = []
     place = 0  # where the next mark is searched
-    is_key = False
+    is_key = False  # whether the next string is a key: after "{", and after "," in an object
     while mark := _MARK.search(text, place):
         start, place = mark.span()
         match mark[0]:

@@ -68,6 +68,7 @@ def parts_in_code(text: str, prose: str) -> Iterator[Part]:
         is_prose = prose[start] == "@"
         if entry is None or is_prose or _in_comment(text, start):
             continue
+        # An entry that is not closed ends before the next one
         following = NEXT_ENTRY.search(text, entry.end())
         limit = following.start() if following else len(text)
         end = closing(text, entry.start("open"), limit)
@@ -155,7 +156,8 @@ def code_spans(text: str, *, is_xml: bool = False) -> Iterator[tuple[int, int]]:
     position = 0
     while (opener := _HTML_OPENER.search(text, position)) is not None:
         position = opener.end()
-        is_style = is_xml and opener["tag"] == "style"  # the root of CSL
+        # Read: the root of CSL, JSON-LD, which describes works, and what follows an element without content
+        is_style = is_xml and opener["tag"] == "style"
         if is_style or _JSON_LD in opener[0] or opener[0].endswith("/>"):
             continue
         tag = opener["tag"]
@@ -262,6 +264,7 @@ def _rst_blocks(text: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of literal blocks, code, comments and doctests, in order."""
     doctests = (doctest.span() for doctest in _DOCTEST.finditer(text))
     blocks = merge(_literal_blocks(text), _explicit_blocks(text), doctests)
+    # Of what begins in another block, such as a doctest in a literal block, only what goes on behind it is new
     last = 0
     for start, end in blocks:
         if end > last:
@@ -280,6 +283,7 @@ def _literal_blocks(text: str) -> Iterator[tuple[int, int]]:
         if mark.start() < last:
             continue
         line = text.rfind("\n", 0, mark.start()) + 1
+        # The text of ".. note::" is no literal block, and neither is that right below "A paragraph::"
         is_directive = text.startswith("..", _indented(text, line))
         if is_directive or not _BLANK_LINE.match(text, mark.end() + 1):
             continue
@@ -342,6 +346,7 @@ def _underlines(text: str, delimiter: re.Match[str]) -> bool:
     """Return whether a line such as "----" is below a title, and not the delimiter of a block."""
     start = max(0, delimiter.start() - _TITLE_LENGTH)
     title = text[start : delimiter.start()].removesuffix("\n").rpartition("\n")[2].rstrip()
+    # ".A title" and "[source]" stand above a block
     has_text = any(map(str.isalnum, title)) and not title.startswith((".", "["))
     return has_text and abs(len(title) - len(delimiter["fence"])) <= _LENGTHS_DIFFER
 

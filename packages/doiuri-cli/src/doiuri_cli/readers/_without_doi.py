@@ -207,7 +207,7 @@ def _ris(source: Source) -> Iterator[WorkWithoutDOI]:
     for key, record in records(source):
         if any(tag == "DO" for tag, _, _ in record):
             continue
-        _, start, _ = record[0]
+        _, start, _ = record[0]  # the line of its type
         location = _location(source, key, start, start + len(record[0][2]))
         yield WorkWithoutDOI(
             _work_of_ris(key, record), location, _ris_insertion(source.text, record)
@@ -277,7 +277,7 @@ def _json(source: Source) -> Iterator[WorkWithoutDOI]:
         Keys, tuple[int, int]
     ] = {}  # where that of each item starts and ends, with quotation marks
     for string in strings(source):
-        if string.is_key and len(string.path) == 2:
+        if string.is_key and len(string.path) == 2:  # the number of the item, and the key
             first_keys.setdefault(string.path[:1], (string.start - 1, string.end + 1))
 
     for path, (start, end) in first_keys.items():
@@ -319,6 +319,7 @@ def _yaml(source: Source) -> Iterator[WorkWithoutDOI]:
     tree: dict[str | int, Any] = {}  # the values of the file
     keys: dict[Keys, list[tuple[int, int]]] = {}  # where those of each mapping start and end
     for scalar in scalars(source.text):
+        # No comments, and only the first document: those that follow have the same paths
         if scalar.style == "#" or scalar.document:
             continue
         if scalar.is_key:
@@ -429,6 +430,8 @@ def _name_of_cff(name: object) -> dict[str, Any]:
 
 def _yaml_insertion(text: str, keys: Sequence[tuple[int, int]], name: str) -> Insertion | None:
     """Return where the line for a DOI goes: before the second key, which begins a line; None if it does not.
+
+    The first key does not begin a line in a list: ``- type: book``.
 
     :param keys: where the keys of the item start and end.
     :param name: the key for the DOI.

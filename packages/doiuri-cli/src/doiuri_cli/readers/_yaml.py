@@ -158,6 +158,7 @@ def _parts(text: str, scalars: list[Scalar], *, is_citation: bool) -> Iterator[P
         part = part_of(text, scalar, _entry(scalar.path, entries))
         if scalar.is_key or scalar.key in KEY_NAMES:
             named = scalar.path if scalar.is_key else scalar.mapping  # the mapping that it names
+            # "10.1000/1: {doi: 10.1000/1}" mentions it once
             if named in with_doi and part.text.startswith("10."):
                 continue
             part = part._replace(encode=unwritable)
@@ -168,6 +169,7 @@ def _parts(text: str, scalars: list[Scalar], *, is_citation: bool) -> Iterator[P
             elif is_attempt(part.text):
                 yield value_of_doi(part)
         elif may_mention(part.text):
+            # An abstract may be "<p>After 10.1000/a&lt;b&gt;c</p>"
             has_elements = "</" in part.text
             yield part._replace(syntax="xml") if has_elements else part
 
@@ -299,8 +301,10 @@ def scalars(text: str) -> Iterator[Scalar]:
         kind = token.lastgroup or ""
         start, end = token.span(kind)
         place = token.end()
+        # Only from the last token on, so that the time stays linear
         line = max(line, text.rfind("\n", searched, start) + 1)
         searched = start
+        # What no case fits is passed over: an anchor or a tag, and a comma or a closing bracket outside of any
         match kind:
             case "comment":
                 yield Scalar((), "#", start, end, document=document)
@@ -391,6 +395,7 @@ class _Levels:
         while self.column > column:
             self._levels.pop()
         number = 0
+        # At the column are the items before this one, or the key whose value the sequence is
         if self.column == column:
             step = self._levels[-1].step
             if isinstance(step, int):

@@ -40,7 +40,7 @@ def parts(text: str) -> Iterator[Part]:
     """
     scanner = EntryScanner(text)
     for entry, limit in scanner.entries():
-        # With an unclosed brace, "@a{x, title={A" goes on up to its limit, and would hide "@b{y, …}" before that
+        # What is on the same line may be needed: in "@a{x, title={A}} @string{p = {182}}", p is for a later DOI
         has_entries = text.find("@", scanner.end, limit) >= 0
         if not has_entries and not may_mention(text[scanner.end : limit]):
             scanner.end = limit

@@ -65,6 +65,7 @@ def parts_in_code(text: str, prose: str) -> Iterator[Part]:
     for line in _LINE_WITH_ENTRY.finditer(text):
         start = line.end() - 1
         entry = ENTRY.match(text, start)
+        # In code, the prose has a blank at the same place
         is_prose = prose[start] == "@"
         if entry is None or is_prose or _in_comment(text, start):
             continue

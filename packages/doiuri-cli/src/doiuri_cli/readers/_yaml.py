@@ -169,7 +169,7 @@ def _parts(text: str, scalars: list[Scalar], *, is_citation: bool) -> Iterator[P
             elif is_attempt(part.text):
                 yield value_of_doi(part)
         elif may_mention(part.text):
-            # An abstract may be "<p>After 10.1000/a&lt;b&gt;c</p>"
+            # An abstract may be "<p>…</p>", where "&lt;" stands for a character of a name
             has_elements = "</" in part.text
             yield part._replace(syntax="xml") if has_elements else part
 
@@ -328,7 +328,7 @@ def scalars(text: str) -> Iterator[Scalar]:
                 colon = colons.match(text, place)
                 if colon is not None:
                     place = colon.end()
-                    column = start - len(style) - line
+                    column = start - len(style) - line  # of its quotation mark, if it has one
                     levels.enter_key(column, text[start:end])
                 elif kind == "plain" and not in_brackets:
                     end = place = _end_of_plain(text, end, levels.column)

@@ -149,6 +149,7 @@ def _targets(lines: Lines, comment_lines: Iterable[int]) -> dict[int, int]:
 
     :param comment_lines: the lines that hold nothing but a comment.
     """
+    # From the last line up: if the next line with text is such a comment, its own target is known already
     targets: dict[int, int] = {}
     for line in sorted(comment_lines, reverse=True):
         following = _next_with_text(lines, line)

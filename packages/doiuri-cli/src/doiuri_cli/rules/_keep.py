@@ -139,6 +139,7 @@ def keeps_name(old: str, new: str, syntax: str) -> bool:
     _, new_name = _split(new, syntax)
     names = {_unquoted(old_name)}
 
+    # Of a link; in a bare name, "?" and "#" are characters of the name
     end_of_path = re.search("[?#]", old_name)
     if end_of_path is not None and "/" in head:
         path = _unquoted(old_name[: end_of_path.start()])
@@ -158,6 +159,7 @@ def _split(text: str, syntax: str) -> tuple[str, str]:
     """
     text = html.unescape(text)
     if syntax in _TEX:
+        # Again: an entity may be escaped itself, as in "\&\#60;" for "<"
         text = html.unescape(_TEX_ESCAPE.sub(_tex_meaning, text))
     elif syntax in {"markdown", "rst", "asciidoc"}:
         text = _BACKSLASH.sub(r"\1", text)
@@ -341,6 +343,7 @@ def _layout(text: str) -> _Layout:
 def _lines_of_titles(lines: list[str]) -> list[bool]:
     """Return whether each line is an adornment, or beside one."""
     adorned = [_ADORNMENT.match(line) is not None for line in lines]
+    # Shifted by one: three of these are about the line before, the line itself, and the line after it
     with_ends = [False, *adorned, False]
     return [any(with_ends[number : number + 3]) for number in range(len(lines))]
 

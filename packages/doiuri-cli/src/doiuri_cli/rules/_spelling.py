@@ -142,7 +142,7 @@ _TARGET_FIRST = {
 def _title_flaws(mentions: Sequence[Mention]) -> Iterator[Flaw]:
     """Yield a flaw for each link whose visible text is one DOI and whose target is another."""
     for first, second in pairwise(mentions):
-        if first.part.field:
+        if first.part.field:  # the value of a field is no markup
             return
         if first.doi is None or second.doi is None or first.doi == second.doi:
             continue
@@ -263,6 +263,7 @@ def _is_web_link(text: str) -> bool:
 
 def _link_flaws(mention: Mention, doi: DOI) -> Iterator[Flaw]:
     """Yield what is wrong with how a link or label is written: ``doubled``, or ``not-https`` and ``raw-link``."""
+    # In a link such as https://web.archive.org/web/1/https://doi.org/10.1000/1, nothing can be changed
     if _is_embedded(mention):
         return
 
@@ -328,6 +329,7 @@ def _not_https(mention: Mention) -> Flaw | None:
 
 def _rewrite_of_head(text: str, span: Span, head: str) -> Rewrite | None:
     """Return the rewrite of a link's head; None after a broken scheme (``http: //doi.org``), which stays."""
+    # If the head has no scheme, one may stand before it, broken
     start, _ = span
     if text.startswith("http", start):
         return Rewrite(span, head)
@@ -349,6 +351,7 @@ def _raw_link(mention: Mention, doi: DOI) -> Flaw | None:
     dropped = _dropped(mention, doi)
     if dropped:
         return _cut(mention, doi, dropped)
+    # With escapes of the file's format, the text of the mention is not what browsers get
     if not _has_only_url_escapes(mention, doi) or _has_tex_escapes(doi):
         return None
 
@@ -617,6 +620,7 @@ def _bare(mention: Mention, doi: DOI, span: Span) -> Rewrite | None:
 
     None if neither would be read as the DOI.
     """
+    # A link escapes characters as "%3C", which a bare name does not
     spelling: str | None = mention.name
     if not spelling or "%" in spelling or not _reads_as(mention.part, spelling, doi):
         spelling = _spelling_in_field(mention.part, doi)
@@ -626,6 +630,7 @@ def _bare(mention: Mention, doi: DOI, span: Span) -> Rewrite | None:
 def _spelling_in_field(part: Part, doi: DOI) -> str | None:
     """Return how a field writes a DOI: its name, or else with escapes; None if neither would be read as it."""
     for text in (doi.name, _escape(doi.name, part.syntax)):
+        # BibTeX counts braces, escaped or not: with one too many or too few, the field would end elsewhere
         is_balanced = text.count("{") == text.count("}")
         if is_balanced and _reads_as(part, text, doi):
             return text

@@ -77,6 +77,7 @@ def file_findings(kind: str | None, mentions: Iterable[LocatedMention]) -> Itera
     for by_entry in by_doi.values():
         if len(by_entry) == 1:
             continue
+        # One finding for all: at the second entry, and it names the others
         first, second, *rest = by_entry.values()
         places = [mention.location for mention in (first, *rest)]
         entries = " and ".join(f"{place.entry} (line {place.line})" for place in places)

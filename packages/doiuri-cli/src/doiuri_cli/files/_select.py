@@ -131,13 +131,14 @@ def changed_files(reference: str | None) -> list[str]:
         return _paths(top, files)
 
     reference = reference or "HEAD"
-    is_range = ".." in reference.strip(".")  # such as main..HEAD
+    # Such as main..HEAD, but not "../docs", a path that was taken for the commit
+    is_range = ".." in reference.strip(".")
     if reference.startswith("-") or not (is_range or _is_commit(reference)):
         raise GitError(
             f"--changed: {reference!r} is not a commit; name paths before --changed, or use --changed=REF"
         )
 
-    # In a submodule, git would run "git status", with filters of its own
+    # Without deleted files ("d"). In a submodule, git would run "git status", with filters of its own
     options = "--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=all"
     names = "--name-only", "-z", "--diff-filter=d"
     changed = _git("-C", top, *_no_filters(top), "diff", *options, *names, reference, "--")
@@ -367,7 +368,7 @@ def _walk(top: str, wanted: Filter, selection: Selection) -> None:
             continue
 
         names = {entry.name for entry in entries}
-        if folder.path != start:
+        if folder.path != start:  # a built site that was named is read
             mark = _mark_of_built_site(names)
             if mark is not None:
                 reason = f"a site that a program built ({mark}); name it to read it"

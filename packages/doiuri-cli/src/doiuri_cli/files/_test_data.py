@@ -74,6 +74,7 @@ def _is_below_tests(place: str, searched: frozenset[str]) -> bool:
     """Return whether a folder is one of tests, or below one."""
     top, folders = _folders(place, searched)
     names = [top.name, *folders]
+    # Each folder with the names above it, of which the first is that of the searched folder
     for number, folder in enumerate(folders, 1):
         if _is_test_folder(folder, names[:number]):
             return True

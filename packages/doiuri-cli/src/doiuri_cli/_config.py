@@ -127,7 +127,7 @@ def read_config(file: str | None, *, isolated: bool = False) -> Values:
     """
     path, table = _table_for(file, isolated=isolated)
     values = _values(table, path)
-    lock = values.pop("lock", None)  # "" for none
+    lock = values.pop("lock", None)  # "" if the file wants none; None if it says nothing
     if lock is None:
         default = path.parent / LOCK_NAME
         lock = _relative(default) if default.is_file() else None

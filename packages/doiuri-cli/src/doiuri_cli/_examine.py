@@ -115,6 +115,7 @@ def examine(source: Source, config: Config) -> FileReport:
     in_test_data = False
     # In a file of type "source", comments and strings are not told apart, and a program may compare strings
     has_safe_fixes = kind != "source"
+    # What the user named is checked and fixed as it is, whatever its folder or its first lines say
     is_named = os.path.abspath(source.path) in config.searched  # noqa: PTH100
     if (located or findings) and not is_named:
         recorded = is_recorded(source, kind, config.searched)
@@ -236,6 +237,7 @@ def judge(
         findings += search_findings(report.without_doi, results)
     findings = [finding for finding in findings if finding.code in codes]
 
+    # Before the registry refutes advice, so that a comment on such advice counts as used
     remaining = apply_ignores(report.ignores, findings)
     findings = remaining.findings
     if answers is not None:
@@ -249,7 +251,7 @@ def judge(
         findings = [_without_unused_fix(finding, answers.statuses) for finding in findings]
         findings = list(_with_corrections(findings, answers.meant))
         findings = list(_without_form_of_dead(findings))
-    findings.sort(key=_order)
+    findings.sort(key=_order)  # of findings that repeat each other, the first in the file stays
     if not config.columns:  # with columns, an entry is a whole column, and each cell counts
         findings = list(_once(findings))
     if report.in_test_data:
@@ -313,7 +315,7 @@ def _is_refuted(finding: Finding, statuses: Mapping[str, str]) -> bool:
 
     Advice on the spelling of a mention stays: it has a code that the name alone does not get.
     """
-    if finding.doi is None or not finding.doi.startswith("10."):
+    if finding.doi is None or not finding.doi.startswith("10."):  # a short DOI: 10/abc
         return False
     doi = DOI(finding.doi)
     if statuses.get(doi.key) != "found":
@@ -326,7 +328,7 @@ def _answered(mention: LocatedMention, config: Config, answers: Answers) -> Iter
     location = mention.location
     name = mention.name
     key = mention.key
-    if mention.longer:
+    if mention.longer:  # "10.1000/no." may be the DOI if 10.1000/no is none
         names = {DOI(longer).key: longer for longer in mention.longer}
         key = whole_name(key, names, answers.statuses)
         name = names.get(key, name)
@@ -377,6 +379,7 @@ def _with_corrections(findings: Sequence[Finding], meant: Mapping[str, str]) -> 
             if with_correction is not None:
                 joined[start] = with_correction
 
+    # In the place of both is the joined finding; what else stands there stays, such as a missing entry of the lock
     for finding in findings:
         start = _start(finding.location)
         if start not in joined:

@@ -169,6 +169,7 @@ def mend(
 
     :param of_search: the findings of a search about the works in the file.
     """
+    # first is what was found before any fix, and report what is found by now
     version = Version(source, examine(source, config))
     first = report = judge(version.report, config, answers)
     first = first._replace(findings=(*first.findings, *of_search))
@@ -190,6 +191,7 @@ def mend(
         count += len(proved.fixes)
         report = judge(version.report, config, answers)
 
+    # What the last round refused is what is left
     report = _without_fixes(report, proved.refused)
     report = report._replace(findings=(*report.findings, *of_search))
     reason = next(reversed(proved.refused.values()), None)

@@ -105,6 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _write_message(error.format_message())
         code = WRONG_USE
     except Exception as error:  # noqa: BLE001 - no memory, a defect: 1 would mean findings
+        # A MemoryError, say, has no text
         _write_message(f"{type(error).__name__}: {error}".rstrip(": "))
         code = WRONG_USE
     sys.exit(code)

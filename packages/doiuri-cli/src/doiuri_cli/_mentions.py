@@ -275,6 +275,7 @@ def _in_text(part: Part) -> Iterator[Mention]:
         last = match.end
 
     for start, end in announced:
+        # Only an announcement that is yielded hides what overlaps it: a valid one or a placeholder is none
         if last <= start:
             for invalid in _invalid(part, start, end):
                 yield invalid
@@ -319,6 +320,7 @@ def _field(part: Part) -> Iterator[Mention]:
         yield from (Mention(part, *match) for match in matches)
         return
 
+    # A label and a name, such as "doi: 10.1000/1"
     try:
         yield whole._replace(label=label_of(text), doi=DOI.parse(text))
     except DOISyntaxError as error:

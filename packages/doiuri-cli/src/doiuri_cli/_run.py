@@ -72,6 +72,7 @@ class InputFile(NamedTuple):
             with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123 - for speed
                 content = file.readall()
 
+        # UTF-16 and UTF-32 have NULs in every text
         if not content.startswith(_UNICODE_MARKS):
             probe = content[:_PROBE]
             allowed = max(1, len(probe) // _STRAY) if self.named else 0
@@ -144,7 +145,7 @@ class Runner(NamedTuple):
                     judged.append(final._replace(names=(), short=(), without_doi=()))
             recorded_only = inquiry.count_others(recorded)
             locked = inquiry.locked
-        all_answers = answers if at_once else None
+        all_answers = answers if at_once else None  # those of the only batch
         reports = _test_prefix_once(judged)
         return CheckResult(reports, counts, all_answers, locked, recorded_only, searched)
 

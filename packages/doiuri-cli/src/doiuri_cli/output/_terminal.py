@@ -155,6 +155,7 @@ def write_markdown(report: FindingsReport, stream: TextIO) -> None:
         stream.writelines(rows)
         stream.write("\n")
     if entries[_ROWS:]:
+        # Each row that is left out also stands for findings like it that are not shown
         unlisted = sum(1 + entry.left_out for entry in entries[_ROWS:])
         stream.write(f"{unlisted} more findings are not listed.\n\n")
     stream.writelines(f"{_escaped(line)}\n\n" for line in test_data_lines(report))

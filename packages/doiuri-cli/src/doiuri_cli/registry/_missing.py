@@ -86,6 +86,6 @@ def search_for(
 def _announcement(works: int, rate: float, config: Config) -> str:
     minutes = round(works / rate / 60)
     text = f"Searching for {works:,} works takes up to {minutes} minutes"
-    if config.mailto is None:
+    if config.mailto is None:  # then one request is sent a second, and not three
         text += "; a third of that with a mail address (DOIURI_MAILTO)"
     return f"{text}."

@@ -32,7 +32,7 @@ _NUMBERS = ("citation-number", "citation-label", "year-suffix")
 
 
 def render_bibliography(document: Document) -> list[tuple[str, list[Piece]]]:
-    """Return the entries, each with the id of its item; none if the style has no list.
+    """Return the entries, each with the id of its item; an empty list if the style has no ``<bibliography>``.
 
     With ``subsequent-author-substitute``, "———. 2002. Bees." follows "Doe, Ann. 2001. Ants.".
     """
@@ -43,10 +43,12 @@ def render_bibliography(document: Document) -> list[tuple[str, list[Piece]]]:
     entries = []
     names_before: list[str] = []
     for cited_item in document.listed_items:
+        # An entry is rendered as a cite of its item in the area "bibliography"
         pieces = render_entry(document.context(Cite(cited_item.id), area), area)
         if "subsequent-author-substitute" in area.attributes:
             names = _first_names(pieces)
             pieces = _with_substitute(pieces, names, names_before, area)
+            # The names before their replacement: a third entry of the author is compared with "Doe", not "———"
             names_before = names
         entries.append((cited_item.id, pieces))
     return entries
@@ -56,6 +58,7 @@ def _entry(context: Context, area: Area) -> list[Piece]:
     """Return an entry in the affixes and formats of the layout; nothing if the style shows nothing of the item."""
     appearance = area.appearance
     rendered = render_sequence(area.elements, context)
+    # An entry that begins with a term, such as "in" or "edited by", begins with a capital
     pieces = capitalize_term(rendered.pieces, context.terms.lang)
     if not pieces:
         return []
@@ -85,11 +88,16 @@ def _aligned_entry(context: Context, area: Area) -> list[Piece]:
 
 
 def _is_first_name(piece: Piece) -> bool:
+    """Return whether a piece belongs to what the first ``<names>`` of the entry shows: names, labels, a title."""
     return piece.has("part", "first-names")
 
 
 def _name_of(piece: Piece) -> Wrap | None:
-    """Return the name of the first list that a piece belongs to, or None if it belongs to none."""
+    """Return the wrap of the person's name that a piece belongs to, among the first names of the entry.
+
+    In "Doe, Ann and Roe, eds. Bees.", the pieces "Doe" and "Ann" have one wrap, "Roe" has another one; None for
+    "and", the label "eds." and the title. Wraps are compared by identity, so each name has its own.
+    """
     if not _is_first_name(piece):
         return None
     for wrap in piece.wraps:
@@ -106,6 +114,7 @@ def _begins_with_names(pieces: list[Piece]) -> bool:
     for piece in pieces:
         if _is_first_name(piece):
             return True
+        # A piece without a role is text of the style, such as the brackets of "[1]"
         role = piece.wrap("role")
         if role is not None and role.value not in _NUMBERS:
             return False
@@ -113,9 +122,11 @@ def _begins_with_names(pieces: list[Piece]) -> bool:
 
 
 def _first_names(pieces: list[Piece]) -> list[str]:
-    """Return the people whose names an entry begins with, by ``Person.key``, or else what stands for the names.
+    """Return what an entry begins with, to be compared with the entry before.
 
-    That is one text, such as a title; [] if the entry begins with neither.
+    These are the people of its first names, each as the value of the wrap "person"; in an entry without people,
+    the title or other text that stands in their place, as a list of one. An empty list if the entry does not begin
+    with names.
     """
     if not _begins_with_names(pieces):
         return []
@@ -149,6 +160,7 @@ def _with_substitute(
     rule = area.get("subsequent-author-substitute-rule", "complete-all")
     has_people = any(_name_of(piece) for piece in pieces)
     if rule == "complete-all" or not has_people:
+        # A title in place of the names has no single names: it is replaced as a whole by any rule
         if names and names == names_before:
             return _replace_all(pieces, mark)
         return pieces
@@ -156,6 +168,7 @@ def _with_substitute(
     if rule == "complete-each":
         count = len(names) if names == names_before else 0
     else:
+        # "partial-each" and "partial-first": only the names at the start that both entries have
         count = shared_length(names, names_before)
     if rule == "partial-first":
         count = min(count, 1)
@@ -182,6 +195,7 @@ def _replace_all(pieces: list[Piece], mark: str) -> list[Piece]:
     if mark:
         return replaced
 
+    # Of "Doe. Bees.", an empty mark leaves ". Bees."
     start = 0
     while start < len(replaced) and _is_delimiter(replaced[start]):
         start += 1
@@ -199,7 +213,7 @@ def _replace_names(pieces: list[Piece], mark: str, count: int) -> list[Piece]:
     for piece in pieces:
         name = _name_of(piece)
         if name in marked:
-            continue
+            continue  # another piece of a name that has its mark already: "Ann" of "Doe, Ann"
         if name is None or len(marked) == count:
             replaced.append(piece)
         else:

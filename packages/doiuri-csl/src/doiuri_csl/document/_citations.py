@@ -70,6 +70,7 @@ class _RenderedCite:
         cite = self.cite
         # Many numeric styles show no locators: "1–3", not "1,2,3"
         shows_locator = cite.locator and any(piece.has("role", "locator") for piece in self.pieces)
+        # An unknown item shows its id, which is not part of any row of numbers
         return self.cited_item.is_known and not (shows_locator or cite.prefix or cite.suffix)
 
 
@@ -102,12 +103,17 @@ def render_citation(document: Document, cites: Sequence[Cite]) -> list[Piece]:
 
 
 def _names_in_sentence(document: Document, cites: list[Cite]) -> list[Piece]:
-    """Return the names of cites, "Doe and Roe", without the affixes of the layout."""
+    """Return the names of cites for a sentence of the text, without the brackets of the layout.
+
+    "Doe and Roe" for one cite, with "and" even if the style has "&"; for two, the delimiter of the layout stands
+    between them: "Doe and Roe; Li". A cite whose text has no names shows those of ``_default_names``.
+    """
     area = document.sheet.citation
     rendered = []
     for cite in cites:
         context = document.context(cite, area)
         context.in_sentence = True
+        # The whole cite is rendered, "Doe and Roe, 2001", and all but its first names is left out
         pieces = _with_part(render_elements(document, context), "first-names")
         if not pieces:
             pieces = _default_names(document, cite)
@@ -116,7 +122,10 @@ def _names_in_sentence(document: Document, cites: list[Cite]) -> list[Piece]:
 
 
 def _default_names(document: Document, cite: Cite) -> list[Piece]:
-    """Return names for a style whose citations have none, as numeric ones; without names, the title."""
+    """Return names for a style whose citations show none, such as a numeric one: "Doe and Roe".
+
+    Those of the first role that the item has; of an item without names, its title, and without a title its id.
+    """
     context = document.context(cite, document.sheet.citation)
     context.in_sentence = True
     item = context.item
@@ -174,6 +183,7 @@ def _in_layout(document: Document, cites: list[Cite]) -> list[Piece]:
     # The formats of a layout include its affixes: the brackets of a raised number are raised too.
     appearance = area.appearance
     with_affixes = appearance.affix(joined)
+    # The context of the first cite decides on the language, if the layout has a text case
     return appearance.without_affixes.apply(with_affixes, document.context(cites[0], area))
 
 
@@ -182,17 +192,18 @@ def _starts_sentence(cite: Cite, *, is_first: bool) -> bool:
 
     The first cite does if it has no prefix; any cite does after a prefix that is a sentence: "As is well known."
     """
-    prefix = cite.prefix.strip().rstrip("\"'”’")
+    prefix = cite.prefix.strip().rstrip("\"'”’")  # as of 'He wrote "It is so."'
     if not prefix:
         return is_first
+    # A single word with a period is an abbreviation: "cf. ibid."
     return " " in prefix and prefix[-1] in ".!?"
 
 
 def _with_group_names(document: Document, cite: Cite, pieces: list[Piece]) -> _RenderedCite:
-    """Return a cite that renders to these pieces, with the names that it is grouped by: "Doe and Roe"."""
+    """Return a cite with its rendered pieces, and with the names by which cites are grouped: "Doe and Roe"."""
     with_names = pieces
     if cite.suppress_author:
-        # Names group cites even where they are not shown.
+        # The cite "2001" without its names still stands in the group of "Doe 2000"
         with_names = _render_cite(document, cite)
     names = plain_text(_with_part(with_names, "first-names"))
     delimiter = document.sheet.citation.delimiter
@@ -215,6 +226,7 @@ def _joined(cites: list[_RenderedCite]) -> list[Piece]:
             joined.extend(text_pieces(delimiter))
         joined.extend(pieces)
 
+        # After a suffix such as "see also Roe;" only a space follows
         suffix = rendered.cite.suffix.rstrip()
         delimiter = " " if suffix.endswith((",", ";", ":")) else rendered.delimiter
     return joined
@@ -264,6 +276,7 @@ def _with_same_names_together(cites: list[_RenderedCite]) -> list[_RenderedCite]
     """Return the cites of the same names side by side: Doe, Roe, Doe becomes Doe, Doe, Roe."""
     by_names: dict[str, list[_RenderedCite]] = {}
     for cite in cites:
+        # Two items without names have no author in common, so they are not gathered
         by_names.setdefault(cite.names or cite.cite.id, []).append(cite)
     return list(chain.from_iterable(by_names.values()))
 
@@ -297,10 +310,12 @@ def _collapse_group(document: Document, group: list[_RenderedCite]) -> list[_Ren
     if len(group) == 1:
         return group
     area = document.sheet.citation
+    # Not of the last cite: what follows it stands between groups
     delimiter = _group_delimiter(document)
     for cite in group[:-1]:
         cite.delimiter = delimiter
 
+    # A style with "cite-group-delimiter" and without "collapse" repeats the names: "Doe 2000, Doe 2001"
     collapse = area.get("collapse")
     if collapse:
         group[-1].delimiter = area.get("after-collapse-delimiter", area.delimiter)
@@ -356,11 +371,12 @@ def _only_suffix_differs(before: _RenderedCite, cite: _RenderedCite) -> bool:
 
 
 def _year_text(cite: _RenderedCite) -> str:
-    """Return a cite without its names and its letter: "2000" of "Doe 2000a"."""
+    """Return a cite without its names and its letter: "2000" of "Doe, 2000a"."""
     rest = []
     for piece in cite.pieces:
         if not piece.has("part", "first-names") and not _is_year_suffix(piece):
             rest.append(piece)
+    # The comma of "Doe, 2000a" is left; the next cite of the group, "2000b", was rendered without names
     return plain_text(rest).strip(" ,.;:()")
 
 
@@ -376,6 +392,7 @@ def _with_ranges(
         if len(run) < _SHORTEST_RANGE:
             kept += run
         else:
+            # Those between the first and the last are not shown
             run[0].delimiter = "–"
             kept += [run[0], run[-1]]
     return kept

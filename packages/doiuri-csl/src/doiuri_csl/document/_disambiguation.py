@@ -43,9 +43,11 @@ def disambiguate(document: Document, first_notes: Mapping[str, int]) -> None:
     adds_given = area.flag("disambiguate-add-givenname")
     adds_suffix = area.flag("disambiguate-add-year-suffix")
 
+    # By "by-cite", given names are only added in single cites, by ``show_more_names``
     solver = _Solver(document, first_notes)
     if adds_given and not solver.is_by_cite:
         solver.expand_names_of_document()
+    # Nothing more to change: spare the search for cites that look the same, which renders all of them
     if not (adds_names or adds_given or adds_suffix or document.sheet.conditions):
         return
 
@@ -84,7 +86,8 @@ class _Solver:
 
         def render() -> Look:
             context = self._document.context(cite, self._area)
-            # Two cites that differ in the day of access alone are still alike.
+            # Two cites that differ in the day of access alone are still alike: as if it had been shown in
+            # place of names, the date is left out here
             context.progress.substituted.add("accessed")
             text = plain_text(render_elements(self._document, context))
             return Look(folded(text), context.progress.name_lists)
@@ -111,6 +114,7 @@ class _Solver:
             # Groups that have no name with this index stay as they are
             alike += [group for group in groups if self._most_names(group) <= index]
             groups = [group for group in groups if self._most_names(group) > index]
+            # The first name is always shown, so only later ones are added
             if self._adds_names and index > 0:
                 parts = [self._with_more_names(group, index + 1) for group in groups]
                 groups = list(chain.from_iterable(parts))
@@ -127,13 +131,19 @@ class _Solver:
         return max((len(names.people) for names in first_lists), default=0)
 
     def _with_more_names(self, group: _Group, count: int) -> list[_Group]:
-        """Let the cites of a group show so many names if that tells some of them apart.
+        """Let the cites of a group show ``count`` names if that tells some of them apart.
+
+        The cites looked the same before, so they are not rendered again: only what the last of these names adds to
+        each is compared.
 
         :return: the groups of those that are still alike
         """
 
         def added_to(cited_item: CitedItem) -> object:
-            """Return what the last of these names adds to each list of the cite, by the number of the list."""
+            """Return what the name with the number ``count`` adds to each list of the cite, with the list's index.
+
+            Lists to which it adds nothing are left out, so that cites without a second list may be like others.
+            """
             added = [names.added_by(count) for names in self._lists[cited_item.id]]
             return tuple((number, name) for number, name in enumerate(added) if name is not None)
 
@@ -144,7 +154,7 @@ class _Solver:
         return groups
 
     def _with_given_name(self, group: _Group, index: int, given_name: GivenName) -> list[_Group]:
-        """Let the cites of a group show so much of one given name if that tells some of them apart.
+        """Let the cites of a group show initials or the whole of one given name if that tells some apart.
 
         :param index: which name it is of the list that the cite begins with
         :return: the groups of those that are still alike
@@ -177,6 +187,7 @@ class _Solver:
 
         If the style adds no names (``disambiguate-add-names``), the cite shows as many as before.
         """
+        # Not fewer than a name before has asked for
         count = cited_item.names_shown.count
         return max(index + 1, count) if self._adds_names else count
 
@@ -185,6 +196,7 @@ class _Solver:
 
         :return: the groups that are alike when all tests are true
         """
+        # With the number 2, the first two ``<if disambiguate="true">`` that a rendering meets hold
         for number in range(1, self._document.sheet.conditions + 1):
             left: list[_Group] = []
             for group in groups:
@@ -195,10 +207,13 @@ class _Solver:
         return groups
 
     def expand_names_of_document(self) -> None:
-        """Give people of one family name as much of their given names as tells them apart, in all cites."""
+        """Give people of one family name as much of their given names as tells them apart, in all cites.
+
+        These are the people of the first list of each cite; by the rules "primary-name…", only the first of each.
+        """
         is_primary = self._rule.startswith("primary")
         families: dict[str, dict[str, Person]] = defaultdict(dict)
-        mark = None
+        mark = None  # what follows initials in this style
         for cited_item in self._document.cited_items:
             for names in self._look(cited_item).lists[:1]:  # if the cite has names
                 mark = names.initial_mark
@@ -227,6 +242,7 @@ class _Solver:
         """
         by_initials: dict[str, list[Person]] = defaultdict(list)
         for person in family:
+            # Without initials, the whole given name is the shortest form
             short = person.given
             if mark is not None:
                 short = initials(person.given, mark, hyphen=True)
@@ -234,6 +250,7 @@ class _Solver:
         if len(by_initials) == 1 and self._has_only_initials:
             return  # initials tell nobody apart
 
+        # In a style without initials, ``GivenName.INITIALS`` shows the given name in full too
         for people in by_initials.values():
             needs_full_name = len(people) > 1 and not self._has_only_initials
             given_name = GivenName.FULL if needs_full_name else GivenName.INITIALS
@@ -265,7 +282,10 @@ def _alike(cited_items: _Group, look_of: Callable[[CitedItem], object]) -> list[
 
 
 def _is_split(group: _Group, alike: list[_Group]) -> bool:
-    """Return whether not all items of a group are alike any more."""
+    """Return whether not all items of a group are alike any more.
+
+    :param alike: the groups that ``_alike`` made of it: one of the same length if nothing has changed
+    """
     return [len(group)] != [len(part) for part in alike]
 
 

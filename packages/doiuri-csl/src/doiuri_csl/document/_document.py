@@ -66,7 +66,8 @@ class Document:
     def set_items(self, ids: Iterable[str]) -> None:
         """Set the items that the document cites, and number them in the order of the list of references.
 
-        What told items apart before is forgotten. An id without an item is left out.
+        The names and year suffixes by which items were told apart in earlier calls are forgotten. An id without an
+        item is left out.
 
         :param ids: in the order in which the document cites them; may be repeated
         """
@@ -81,6 +82,7 @@ class Document:
                 continue
             if key not in self._ever_cited:
                 self._ever_cited[key] = _cited_item_of(item, Listed(key))
+            # Kept from an earlier call, the item may still have its number and letter of then
             cited_item = self._ever_cited[key]
             cited_item.listed = Listed(key, number)
             cited_item.names_shown = NamesShown()
@@ -88,7 +90,7 @@ class Document:
 
         self._listed_items = list(self._cited_items.values())
         if self.sheet.bibliography is not None:
-            # Until here, numbers are in the order of citing: a sort key that shows them sorts by it
+            # At this time, numbers are in the order of citing: a list with the key "citation-number" keeps it
             cites = [Cite(key) for key in self._cited_items]
             in_order = self.sort(cites, self.sheet.bibliography)
             self._listed_items = [self._cited_items[cite.id] for cite in in_order]
@@ -140,7 +142,7 @@ class Document:
         """Return cites in the order of an area's sort keys (CSL 1.0.2, Sorting)."""
 
         def texts_of(cite: Cite) -> list[str]:
-            # Of styles whose citations show no numbers, the inputs have none
+            # ``inputs`` leaves the number out if citations show none; a sort key may depend on it all the same
             number = 0
             if area.name in self._areas_sorted_by_number:
                 number = self.cited_item(cite.id).listed.number
@@ -161,7 +163,10 @@ class Document:
         return texts
 
     def inputs(self, cite: Cite) -> Hashable:
-        """Return all that the text of a cite depends on: if this is equal, the text is the same."""
+        """Return all that the text of a cite depends on: if this is equal, the text is the same.
+
+        So after an edit, only citations are rendered again that have a new number, letter, place or name.
+        """
         cited_item = self.cited_item(cite.id)
         listed = cited_item.listed
         if not self.sheet.is_numeric:
@@ -171,6 +176,7 @@ class Document:
         given_names_in_cite = tuple(names_shown.given_names.items())
         given_names_in_document: tuple[GivenName | None, ...] = ()
         if self.given_names:
+            # Only those of the item's people: a new "A. Doe" elsewhere changes no cite of Roe
             keys = [person.key for person in cited_item.people]
             given_names_in_document = tuple(map(self.given_names.get, keys))
         return (

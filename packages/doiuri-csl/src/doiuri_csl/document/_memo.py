@@ -27,6 +27,7 @@ class Memo(Generic[_Value]):
 
     def get(self, inputs: Hashable, render: Callable[[], _Value]) -> _Value:
         """Return the value for inputs, rendered if there is none."""
+        # What the last call used moves on; what stays in ``_before`` is dropped by the next ``start``
         value = self._used.get(inputs)
         if value is None:
             value = self._before.get(inputs)

@@ -70,14 +70,17 @@ def _collate(text: str) -> _Collated:
         if character.isalnum() or character in _KEPT:
             base.append(character.casefold())
         elif character in _DASHES:
+            # "Müller-Lüdenscheidt" sorts as two words
             base.append(" ")
         elif character in "'’" and _ends_particle(decomposed, index):
+            # It sorts before all letters: d’Arcy, Dam; any other apostrophe does not count: Okafor, O’Neill
             base.append(_APOSTROPHE)
     return _Collated(" ".join("".join(base).split()), text.casefold())
 
 
 def _ends_particle(text: str, index: int) -> bool:
     """Return whether the apostrophe at an index follows a particle: in "d’Arcy", but not in "O’Neill"."""
+    # The characters before and after it
     letters_around = text[index - 1 : index + 2 : 2]
     return letters_around.isalpha() and letters_around[0].islower()
 
@@ -88,10 +91,11 @@ def key_text(key: SortKey, context: Context, macros: Macros) -> str:
     A name as "Doe", a break and "Ann", a date as "1020010503", the number 12 as "0000000012".
     """
     if key.macro:
-        # "Sorting Macros"
+        # "Sorting Macros": what the macro renders to; its dates and numbers know that they are in a sort key
         return plain_text(render_sequence(macros[key.macro], context).pieces)
 
-    # "Sorting Variables": dates by time, names in full, numbers by their value
+    # "Sorting Variables": dates by time, names in full, numbers by their value. The item's values have the type
+    # of their variable; text has to be tried as a number
     value = context.item.get(key.variable)
     if isinstance(value, DateValue):
         return sort_text(value)

@@ -75,8 +75,8 @@ Step = tuple[str, str]
 
 
 def each_in_turn(files: Mapping[str, object]) -> list[Step]:
-    """Every file is edited, replaced by an older one, deleted and restored."""
-    return [(name, state) for name in files for state in (_SECOND, _FIRST, _OLDER, _GONE, _FIRST)]
+    """Every file is replaced by an older one, deleted, restored and edited."""
+    return [(name, state) for name in files for state in (_OLDER, _GONE, _SECOND, _FIRST)]
 
 
 def histories(files: Mapping[str, object]) -> st.SearchStrategy[list[Step]]:

@@ -66,6 +66,7 @@ def readable(address: str) -> str:
     >>> readable("10.1000%2Fx/100%25%20of%20%C3%BC%231%2541.csv")
     '10.1000%2Fx/100% of ü#1%2541.csv'
     """
+    # local() decodes "%2541" to "%41", which would then be read as "A"; escaped once more, it stays "%2541".
     return local(_PERCENT_BEFORE_HEX.sub("%2525", address))
 
 
@@ -95,9 +96,17 @@ def names(address: str) -> list[tuple[DOI, str]]:
 def _possible_ends(segments: list[str]) -> Iterable[int]:
     """Return how many of the segments may belong to the name, the largest number first.
 
-    It is one number if a segment has an escaped slash: there the name ends.
+    If one of the first two segments, which are unescaped, contains a slash, the name ends with that segment.
+
+    >>> list(_possible_ends(["10.7910", "DVN", "RLLL1V", "a.tab"]))
+    [4, 3, 2]
+    >>> list(_possible_ends(["10.7910", "DVN/RLLL1V", "a.tab"]))
+    [2]
     """
+    # "10.7910%2FDVN%2FRLLL1V" is one segment, "10.7910/DVN%2FRLLL1V" two. A slash in a later one may be that of a
+    # file's name.
     for end, segment in enumerate(segments[:2], 1):
         if "/" in segment:
             return [end]
+    # A name has a prefix and a suffix: at least two segments.
     return range(min(len(segments), LONGEST), 1, -1)

@@ -89,6 +89,7 @@ class Dataset:
                 self.refused[path] = flaw
         self._paths = sorted(uses.keys() - self.refused.keys())
 
+        # is_folder searches these paths, so they have to be sorted before the files "a" beside "a/b" are refused.
         named_as_folder = [path for path in self._paths if self.is_folder(path)]
         self.refused |= dict.fromkeys(named_as_folder, "a folder has the same name")
         self._paths = [path for path in self._paths if path not in self.refused]
@@ -120,7 +121,7 @@ class Dataset:
         while index < len(self._paths) and self._paths[index].startswith(inside):
             path = self._paths[index]
             name, slash, _ = path.removeprefix(inside).partition("/")
-            if slash:
+            if slash:  # the first of the files in a subfolder
                 entries[name] = None
                 # "0" follows "/" in ASCII: continue after everything in that folder
                 index = bisect_left(self._paths, f"{inside}{name}0", index)
@@ -137,6 +138,7 @@ class Dataset:
         if not path or path in self.refused or path in self.by_path:
             return True
         first = path.partition("/")[0]
+        # "" is the data set itself; a path such as "/a", after two slashes, does not begin with a folder of it.
         is_folder = first != "" and self.is_folder(first)
         return is_folder or first in self.parts or first in self.by_path
 

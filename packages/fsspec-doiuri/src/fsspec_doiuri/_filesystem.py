@@ -121,7 +121,7 @@ class DOIFileSystem(AbstractFileSystem):
             "private": private,
             "budget": _BUDGET,
         }
-        if settings["cache"] is not None:
+        if settings["cache"] is not None:  # else the Resolver uses the cache of the user
             common["store"] = settings["cache"]
         self._resolver = Resolver(settings["resolver"], offline=settings["offline"], **common)
         self._stored = Resolver(
@@ -142,7 +142,7 @@ class DOIFileSystem(AbstractFileSystem):
         self._absent: set[str] = set()  # keys of DOIs that are not registered
         # by process, since a lock does not survive a fork, and by the key of a DOI
         self._guards: dict[tuple[int, str], threading.RLock] = {}
-        self.invalidate_cache()
+        self.invalidate_cache()  # reads the lock file, if there is one
 
     @classmethod
     def _strip_protocol(cls, path: Any) -> Any:
@@ -226,7 +226,7 @@ class DOIFileSystem(AbstractFileSystem):
 
     def get(self, rpath: Any, lpath: Any, *arguments: Any, **options: Any) -> None:
         """Copy files to this machine as fsspec does, but with unescaped names."""
-        if isinstance(lpath, list):
+        if isinstance(lpath, list):  # the caller names each copy, so the names are not changed
             super().get(rpath, lpath, *arguments, **options)
             return
         lpath = os.fspath(lpath)
@@ -258,7 +258,7 @@ class DOIFileSystem(AbstractFileSystem):
         target = Path(lpath)
         if root:
             target = Path(root + local(lpath[len(root) :]))
-        if self.isdir(rpath):
+        if self.isdir(rpath):  # fsspec's recursive copy passes folders, too
             target.mkdir(parents=True, exist_ok=True)
             return
         dataset, file = self._file(rpath)
@@ -288,7 +288,7 @@ class DOIFileSystem(AbstractFileSystem):
         """
         path = self._strip_protocol(path)
         dataset, inner = self._find(path)
-        if inner in dataset.refused:  # its name is that of a folder
+        if inner in dataset.refused:  # _find took the path for that of a folder with the same name
             raise _refusal(path, dataset, inner)
         file = dataset.by_path.get(inner)
         if file is None:
@@ -334,7 +334,8 @@ class DOIFileSystem(AbstractFileSystem):
         if dataset.knows(paths[doi]) or self._lock is not None:
             return doi, dataset, paths[doi]
 
-        # A longer name may be registered, too: only the shorter one was in a listing or the cache.
+        # A longer name may be registered, too: only the shorter one was in a listing or the cache. The longer a
+        # name, the shorter is the path after it.
         longer_names = [name for name in paths if len(paths[name]) < len(paths[doi])]
         doi = self._longest(longer_names) or doi
         return doi, self._listed(doi), paths[doi]
@@ -350,6 +351,8 @@ class DOIFileSystem(AbstractFileSystem):
         for doi, outcome in zip(dois, self._stored.check(dois), strict=True):
             if outcome.found:
                 return doi
+        # First one request about those not known to be missing. It may call a registered DOI missing, so only the
+        # second, which asks the REST API about each, decides that none is registered.
         registered = self._longest(dois) or self._longest(dois, confirm=True)
         if registered is not None:
             return registered
@@ -366,6 +369,7 @@ class DOIFileSystem(AbstractFileSystem):
         for doi, outcome in zip(asked, outcomes, strict=True):
             if outcome.found:
                 return doi
+        # None is registered for certain; with an "unknown" among them, "not found" would be a guess.
         for outcome in outcomes:
             if outcome.status == "unknown":
                 raise OSError(f"{dois[-1].name}: {outcome.reason}")
@@ -409,6 +413,7 @@ class DOIFile(AbstractBufferedFile):
         self._whole: IO[bytes] | None = None  # all bytes, once they were received together
         size = self._file.size
         if size is None or size <= WHOLE:
+            # the length received, since the listing may not state it; seek returns the new position
             options["size"] = self._received().seek(0, os.SEEK_END)
             options["cache_type"] = "none"  # all bytes were received already
         else:
@@ -434,7 +439,10 @@ class DOIFile(AbstractBufferedFile):
         return self._whole
 
     def _fetch_range(self, start: int, end: int) -> bytes:
-        """Return a range of the file, requested alone; or all bytes are, if the repository sends no ranges."""
+        """Return a range of the file.
+
+        Only the range is requested; if the repository sends no ranges, the whole file is, once.
+        """
         end = min(end, self.size)
         if start >= end:
             return b""
@@ -450,6 +458,7 @@ class DOIFile(AbstractBufferedFile):
     def _add_to_digest(self, start: int, data: bytes) -> None:
         """Add a range to the digest if it continues what was read before; at the end, verify the checksum."""
         end = start + len(data)
+        # Nothing to add if bytes before the range were skipped, or if all of it was read before.
         if self._digest is None or not start <= self._digested < end:
             return
         self._digest.update(data[self._digested - start :])
@@ -520,6 +529,7 @@ def _by_host(option: str, texts: Any) -> dict[str, str]:
         if not _VISIBLE.fullmatch(text.strip()):
             reason = f"the value for {host!r} contains characters other than visible ASCII"
             raise ValueError(f"{option}: {reason}")
+        # "example.org." is the absolute form of the same host
         by_host[host.strip().lower().rstrip(".")] = text.strip()
     return by_host
 

@@ -69,6 +69,7 @@ def find_repository(doi: DOI, landing: str, kinds: Mapping[str, str]) -> Reposit
     host = parts.hostname or ""
     domain = f".{host}"  # so that "zenodo.org" ends as its subdomains do
 
+    # What the user says of a host comes first; then what each kind has in its URLs, at any host.
     kind = of_host(kinds, landing)
     if kind is not None:
         folder = "v2" if kind == "figshare" else "api"
@@ -76,6 +77,7 @@ def find_repository(doi: DOI, landing: str, kinds: Mapping[str, str]) -> Reposit
         return Repository(kind, api, landing)
     if "persistentId" in parse_qs(parts.query):
         return Repository("dataverse", f"https://{server}/api", landing)
+    # Universities show their articles on hosts of their own, but there is one API.
     if domain.endswith(".figshare.com") or _ARTICLE.fullmatch(parts.path):
         return Repository("figshare", FIGSHARE, landing)
     if domain.endswith(".zenodo.org") or _is_invenio(doi, parts.path):
@@ -88,12 +90,16 @@ def find_repository(doi: DOI, landing: str, kinds: Mapping[str, str]) -> Reposit
 
 
 def _is_invenio(doi: DOI, path: str) -> bool:
-    """Return whether the path of a landing page is that of a record, or of a DOI, in InvenioRDM."""
+    """Return whether the path of a landing page is that of a record, or of a DOI, in InvenioRDM.
+
+    Examples are /records/4rgh7-zss31 and, for 10.1000/x, /doi/10.1000/x.
+    """
     record = _RECORD.fullmatch(path)
     if record is None:
         path_of_doi = f"/doi/{doi.name}"
         return unquote(path).lower() == path_of_doi.lower()
     record_id = record[1]
+    # An id of digits, as in /records/1, is what many other sites have, too.
     return "-" in record_id and _ID.fullmatch(record_id) is not None
 
 
@@ -122,7 +128,9 @@ def list_files(
         raise type(error)(message) from error
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         reason = f"its form is unexpected ({error!r:.200})"
-        if type(error) is ValueError:  # one of ours
+        if (
+            type(error) is ValueError
+        ):  # raised here, with a reason to show; a subclass comes from parsing
             reason = str(error)
         host = urlsplit(repository.api).netloc
         raise OSError(f"{doi.name}: the listing of {host} is refused: {reason}") from error
@@ -291,7 +299,10 @@ def _without_version(name: str) -> str:
 
 
 def _pages(get: Get, url: str) -> Iterator[Any]:
-    """Yield the items on all pages, the last of which is short; of more than MAX_FILES, as many as are refused."""
+    """Yield the items on all pages. The last page is the first with fewer than PAGE items.
+
+    At most one page more than MAX_FILES is requested, which is enough for Dataset to refuse the listing.
+    """
     last = MAX_FILES // PAGE + 1
     for page in range(1, last + 1):
         items = get(f"{url}?page={page}&page_size={PAGE}")
@@ -329,9 +340,13 @@ def _persistent_id(doi: DOI, repository: Repository) -> str:
 def _without_collisions(files: list[File]) -> list[File]:
     """Return files, with the original of a table under the table's name if another file has its own.
 
-    A table data.tab, uploaded as data.csv, is listed as data.csv, unless the data set has a data.csv, too.
+    A table data.tab, uploaded as data.csv, is listed as data.csv, unless the data set has a data.csv, too. It is
+    then listed as data.tab. Of two tables uploaded as data.csv, the first has that name.
+
+    Only a table has an alias here, which is its own name: data.tab.
     """
     result = []
+    # The names of files that are not tables are taken from the start, whatever the order.
     taken = {file.path for file in files if not file.alias}
     for file in files:
         if file.alias and file.path in taken:

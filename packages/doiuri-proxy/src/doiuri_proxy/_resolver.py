@@ -61,6 +61,6 @@ class _RecordsTransport:
             if not redirect_target.startswith("/"):
                 break
             target = redirect_target
-        # without a network, the redirect to a page is the answer that there is no metadata
+        # Nothing is requested from the site of a web page: a redirect to it means that there is no metadata.
         status = 406 if redirect_target else response.status
         return Reply(status, headers, response.body, self.base + target)

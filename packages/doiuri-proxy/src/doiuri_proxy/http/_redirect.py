@@ -68,8 +68,14 @@ class _Redirect(NamedTuple):
 async def answer(request: Request, source: Source, choice: Choice) -> Response:
     """Return a redirect, or the page that the parameters ask for.
 
-    An alias is followed before its values or its metadata matter; metadata go before a redirect, if the
-    Accept header prefers them and no parameter asks about the record itself.
+    The first of these that applies is the answer:
+
+    1. without a name, the front page;
+    2. for a name that is not registered, the page "not found";
+    3. for an alias, a redirect to the end of the chain, whatever else is in the record, unless a parameter says
+       ``ignore_aliases``;
+    4. metadata, if the Accept header prefers them and no parameter asks about the record itself;
+    5. a redirect to a location, or what the parameters ask for.
 
     Raises BadRequestError, SourceError.
     """
@@ -81,9 +87,11 @@ async def answer(request: Request, source: Source, choice: Choice) -> Response:
     accept = request.headers.get("accept", "")
     try:
         record = await source.lookup(handle, auth="auth" in params, cert="cert" in params)
-    except BusyError:
+    except BusyError:  # upstream does not answer, so it would not send metadata either
         raise
-    except SourceError:  # an error of the record need not be one of the metadata
+    except (
+        SourceError
+    ):  # the record cannot be used; the metadata are another answer, which may be fine
         metadata = await _without_record(handle, params, accept, source)
         if metadata is None:
             raise
@@ -92,9 +100,10 @@ async def answer(request: Request, source: Source, choice: Choice) -> Response:
         return _pages.not_found(handle)
 
     is_negotiated = _is_negotiated(accept, record)
+    # Most requests have no parameters and are for a record with a single URL: that redirect is cached.
     if not is_negotiated and not params and len(record.body) <= MAX_CACHED:
         redirect = _fixed_redirect(handle, record.body)
-        if redirect is not None:
+        if redirect is not None:  # its date of expiry depends on the moment
             return _expiring(redirect.response, redirect.values).with_headers(_VARY)
 
     if "ignore_aliases" not in params and _first_alias(record) is not None:
@@ -148,14 +157,15 @@ async def _without_record(
     handle: str, params: Params, accept: str, source: Source
 ) -> Response | None:
     """Return metadata of a DOI whose record is not available; None if the client does not ask for metadata."""
-    if params.keys() & _RECORD_PARAMS:
+    if params.keys() & _RECORD_PARAMS:  # they ask about the record itself
         return None
+    # A header with media types that are not known here, and without a page, may ask for other metadata.
     if citation_type(accept) is None and accepts_page(accept):
         return None
     content = await source.metadata(handle, accept)
     if content.status != 200:
         return None
-    return _with_content(content, ())
+    return _with_content(content, ())  # no values, so the answer expires after MAX_LIFETIME
 
 
 def _with_content(content: MetadataAnswer, values: Iterable[Value]) -> Response:
@@ -178,6 +188,7 @@ async def _negotiated(
     if has_location and not record.has_metadata:
         return None
     content = await source.metadata(handle, accept)
+    # 302: the header accepts the page. 406: a location may have the media type that the metadata lack.
     if content.status == 302 or (content.status == 406 and has_location):
         return None
     if content.status == 406:
@@ -222,6 +233,7 @@ def _show(
     values = select(record.values, params.get("type", ()), indexes)
     if not values:
         return _pages.no_values(handle)
+    # Three forms, in this order: the list of locations, the table of values, the redirect.
     show_urls = "showurls" in params.get("action", ())
     if "noredirect" in params and not show_urls:
         return _pages.values_table(handle, values)
@@ -241,7 +253,7 @@ def _show(
     )
     added = params.get("urlappend", [""])[0]
     redirect = _redirect(values, locations, location, added)
-    if redirect is None:
+    if redirect is None:  # nowhere to redirect to: the table, as with "noredirect"
         return _pages.values_table(handle, values)
     return _expiring(redirect.response, redirect.values)
 
@@ -250,7 +262,8 @@ def _show(
 def _fixed_redirect(handle: str, body: bytes) -> _Redirect | None:
     """Return the redirect of a record with a single location, which is the same for all clients.
 
-    None for any other record.
+    None for any other record: its answer depends on the request, or is an error or an alias. The parameter is
+    the record's JSON because a record that has changed must not get the old redirect.
     """
     record = PublicValues(body)
     locations = locations_of(record.values, handle)

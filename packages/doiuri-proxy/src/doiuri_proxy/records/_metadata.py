@@ -81,6 +81,7 @@ def write_metadata(metadata: Mapping[str, bytes], accept: str) -> MetadataAnswer
 
     for media_range in ranges:
         quality = _quality(media_range)
+        # At the same quality, a page wins if HTML is named; beside "*/*", the media type that is named does.
         prefers_page = quality <= html or quality < wildcard
         if quality == 0 or prefers_page:
             break
@@ -89,7 +90,7 @@ def write_metadata(metadata: Mapping[str, bytes], accept: str) -> MetadataAnswer
                 charset = ";charset=utf-8" if media_type.startswith("text/") else ""
                 return MetadataAnswer(200, media_type + charset, metadata[name])
 
-    if html or wildcard or not ranges:
+    if html or wildcard or not ranges:  # without a header, everything is accepted
         return MetadataAnswer(302)
     return MetadataAnswer(406, available=tuple(metadata))
 

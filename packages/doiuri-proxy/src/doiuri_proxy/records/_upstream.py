@@ -190,6 +190,7 @@ class UpstreamSource:
             self._waiting[key] = answer
             answer.add_done_callback(partial(self._forget, key))
 
+        # The first look-up of a request sets the deadline; those that follow, as for aliases, share it.
         now = time.monotonic()
         deadline = _deadline.get(now + WAIT_TIME)
         _deadline.set(deadline)

@@ -187,6 +187,7 @@ class _Asking:
         limit: dict[str, Any] = {} if rate == "default" else {"rate": rate}
         with Resolver(store=None, **arguments, **limit) as resolver:  # which checks them
             rate = resolver.settings.rate
+        # A relative path is one of this process; a worker may have another working directory.
         if cache and not _STORE_URL.match(cache):
             cache = os.path.abspath(cache)  # noqa: PTH100
         return cls(arguments, cache, rate, budget)

@@ -42,7 +42,8 @@ def find_known(
     dtype = text_dtype()
     count = data.npartitions
     known_keys = _known_keys(known, dtype)
-    meta = _wanted([], [0], column, dtype)  # an example without rows, of which Dask takes the types
+    # An example without rows, of which Dask takes the types. The [0] is a partition's number; any one will do.
+    meta = _wanted([], [0], column, dtype)
     if isinstance(data, db.Bag):
         numbers = db.from_sequence(range(count), npartitions=count)
         wanted = data.map_partitions(_numbered_keys, numbers, column).to_dataframe(meta=meta)

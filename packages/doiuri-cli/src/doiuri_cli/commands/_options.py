@@ -177,7 +177,7 @@ class FileOptions(NamedTuple):
         paths = list(self.paths)
         if self.files_from is not None:
             paths += _listed(self.files_from)
-        elif not paths:
+        elif not paths:  # a list without paths means no files, and not the current folder
             paths.append(os.curdir)
         if STDIN in paths and self.files_from == STDIN:
             raise click.UsageError("standard input cannot be both a file and a list of files")

@@ -179,6 +179,7 @@ def _text(outcome: Outcome, form: str) -> str:
         return _bibtex(metadata)
     if form == "ris":
         return _ris(metadata)
+    # The form is "citation", and the work is not known
     raise _NoTextError(_NO_METADATA)
 
 

@@ -287,7 +287,7 @@ def _linked(path: Keys, holder: object) -> str:
     if names[1:] and names[-1] == "@value":
         names.pop()
     match names[-1:]:
-        case ["value"] if _says_doi(holder):
+        case ["value"] if _says_doi(holder):  # {"propertyID": "doi", "value": "10.1000/1"}
             return _kind_of_doi("value", holder)
         case ["value"] if "identifier" in names:
             return "text"

@@ -131,6 +131,7 @@ def _bibtex(source: Source) -> Iterator[WorkWithoutDOI]:
         if is_repeated or not entry.is_closed or "doi" in entry.fields or entry.key not in works:
             continue
 
+        # Shown is only the first line of an entry, which may have many
         first_line = _FIRST_LINE.match(text, entry.start, entry.end)
         end = first_line.end() if first_line else entry.end
         location = _location(source, entry.key, entry.start, end)
@@ -411,6 +412,7 @@ def _csl_of_cff(reference: Mapping[str, Any]) -> dict[str, Any]:
     year = (
         reference.get("year") or reference.get("date-published") or reference.get("date-released")
     )
+    # Of a date, as in "2020-01-31", only the year
     item["issued"] = {"raw": year[:4]} if isinstance(year, str) else None
     return {member: value for member, value in item.items() if value}
 

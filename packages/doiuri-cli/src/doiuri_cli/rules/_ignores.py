@@ -120,6 +120,7 @@ def _ignores_in_cell(parts: Sequence[Part], kind: str) -> Iterator[Ignore]:
 
     if first.ignored:
         codes = () if "*" in first.ignored else tuple(sorted(first.ignored))
+        # A tag has no place in the text of the cell: its start stands for it
         yield Ignore(locate(0, 0), None, codes, is_tag=True)
     yield from _comments_in(cell_text(first), lines, kind, locate)
 

@@ -589,7 +589,7 @@ def _not_alone(mention: Mention, doi: DOI, before: str, after: str) -> Flaw:
 
     # "10.1000/182.": the full stop is read as a part of the name
     if not before and not mention.label and _NOT_OF_NAME.fullmatch(after):
-        message = f"the name ends in {after[-9:]!r}"
+        message = f"the name ends in {after[-9:]!r}"  # of many characters, the last ones
         rewrite = Rewrite(span, mention.text, doi.name)
         name = DOI.parse(value).name
         return Flaw(mention, "trailing-punctuation", message, rewrite, span, name)

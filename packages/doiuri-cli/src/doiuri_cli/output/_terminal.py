@@ -75,6 +75,7 @@ def _is_coloured(stream: TextIO) -> bool:
     """Return whether to use colours: as NO_COLOR or FORCE_COLOR say, or on a terminal."""
     if os.environ.get("NO_COLOR"):
         return False
+    # FORCE_COLOR is not for the files that -o names
     return stream.isatty() or (stream is sys.stdout and bool(os.environ.get("FORCE_COLOR")))
 
 
@@ -136,7 +137,7 @@ def _glyph(character: str) -> _Glyph:
     if is_combining or "\u1160" <= character <= "\u11ff":
         return _Glyph(text, 0)
     if unicodedata.east_asian_width(character) in {"W", "F"}:
-        return _Glyph(text, len(text) + 1)
+        return _Glyph(text, len(text) + 1)  # a wide character takes two columns
     return _Glyph(text, len(text))
 
 

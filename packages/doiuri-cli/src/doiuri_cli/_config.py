@@ -149,7 +149,11 @@ def _relative(path: Path) -> str:
 
 
 def _table_for(file: str | None, *, isolated: bool) -> tuple[Path, Values]:
-    """Return the configuration file and our table in it; an empty one if there is no file."""
+    """Return the configuration file and our table in it.
+
+    If there is no file, it is the one that the current folder could have, with an empty table: the lock file lies
+    beside it.
+    """
     if file is not None and not isolated:
         path = Path(file)
         table = _table(path)

@@ -402,7 +402,7 @@ def _joined(
         for correction in corrections:
             if correction.fix is not None and correction.fix.name == confirmed:
                 return unregistered._replace(fix=correction.fix)
-        return None
+        return None  # the registry means a name that no correction has
 
     if len(corrections) != 1:
         return None

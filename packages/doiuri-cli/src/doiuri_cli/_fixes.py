@@ -139,6 +139,7 @@ def write_fixes(fixed: Fixed) -> Fixed:
         return fixed
     path = before.path
     try:
+        # Before the file is replaced: the new one has a single name
         links = os.stat(path).st_nlink  # noqa: PTH116
         replace_file(path, after.to_bytes(after.text), before.to_bytes(before.text))
     except OSError as error:

@@ -428,6 +428,7 @@ def _span(text: str, token: re.Match[str], kind: str, syntax: str) -> Span | Non
         return None
 
     if kind == "uri":
+        # A program adds a name to the prefix in y="doi:10.1000/"; in href="doi:10.1000/" it is a mistake
         is_in_attribute = before[-1] in "\"'"
         is_prefix = is_in_attribute and _PREFIX.fullmatch(token[kind])
         if is_prefix and not _is_target(text, start, end, syntax):
@@ -448,7 +449,7 @@ def _span_of_link(text: str, token: re.Match[str], syntax: str) -> Span | None:
     start, end = token.span()
     head = _BEFORE_HOST.search(text, max(0, start - _HOST_LENGTH), start)
     first = head.start() if head else start
-    is_in_word = text[first - 1 : first].isalnum()
+    is_in_word = text[first - 1 : first].isalnum()  # "mydoi.org" is another host
 
     path = token["link"].rstrip(_TAIL)
     end -= len(token["link"]) - len(path)

@@ -126,6 +126,7 @@ class Runner(NamedTuple):
         recorded: dict[str, None] = {}
         with Inquiry(self.config, lock, partial(self.progress, "Checking DOIs")) as inquiry:
             for reports in self._batches(inputs, at_once=at_once):
+                # Links such as https://doi.org/f3sz4k: to short DOIs or to pages, as the registry will say
                 short = chain.from_iterable(
                     report.short for report in reports if not report.recorded
                 )

@@ -274,6 +274,7 @@ def select(arguments: Iterable[str], wanted: Filter) -> Selection:
     for argument in arguments:
         is_folder = argument != STDIN and os.path.isdir(argument)  # noqa: PTH112 - keeps the user's spelling
         path = os.path.abspath(argument)  # noqa: PTH100
+        # What is excluded, a folder, a file, what is no regular file, and what is not there
         if wanted.force_exclude and argument != STDIN and wanted.excludes(path, folder=is_folder):
             if not is_folder:
                 selection.skipped["excluded"] += 1

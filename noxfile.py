@@ -153,7 +153,7 @@ def matrix(session: nox.Session) -> None:
 @nox.session
 def system(session: nox.Session) -> None:
     """Run the tests that need a browser, LaTeX, web servers or Redis; what is missing is skipped."""
-    install(session, "test", "docs")
+    install(session, "test", "docs", "coverage")
     session.run("pytest", *chosen(session, "tests/system", "-n", "2"))
 
 

@@ -269,7 +269,11 @@ class CitationRole(SphinxRole):
         return [node], []
 
     def _node(self) -> nodes.Element:
-        """Return the citation; if the text is none, its source as *problematic*, with ``doi_error``."""
+        """Return the citation, which consists of links to the DOIs until it is written.
+
+        If the text of the role is not a citation, return the source as *problematic*; its attribute
+        ``doi_error`` says why.
+        """
         classes = self.options.get("classes", ())
         try:
             cites = read_cites(unescape(self.text), self.env)
@@ -279,7 +283,8 @@ class CitationRole(SphinxRole):
         citation = nodes.inline(
             self.rawtext, "", classes=["doi-citation", *classes], doi_form=self._form
         )
-        # For copies: those in tables of contents have no links, and extensions may copy at once
+        # Kept as attributes because a copy in a table of contents has no links to read them from, and other
+        # extensions may copy the citation as soon as it stands in the document.
         citation["doi_cites"] = cites
         citation["doi_docname"] = self.env.docname
         for number, link in enumerate(plain_links(cites, self.config)):
@@ -504,11 +509,12 @@ class DOIDomain(Domain):
         After them come those that other extensions keep for another place, which have no id.
         """
         citations: list[DocumentCitation] = []
-        # The order of notes is that of their marks
+        # A citation in a note is read where its mark stands. Without notes, none has "doi_order", so that all are
+        # equal and stay in the order of the document.
         in_order = sorted(citations_in(document), key=lambda node: node.get("doi_order", 0))
         for node in in_order:
             node["doi_docname"] = docname
-            if is_copy(node):
+            if is_copy(node):  # the title itself has the citation that counts
                 continue
             node["doi_id"] = f"doi-cite-{slug(docname)}-{len(citations) + 1}"
             node["doi_around"] = _text_around(node)

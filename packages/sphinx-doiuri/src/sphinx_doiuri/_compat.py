@@ -318,7 +318,12 @@ class CorrectBibtexLinks(SphinxPostTransform):
                 self._correct(link, field)
 
     def _correct(self, link: nodes.reference, field: str) -> None:
-        """Link the DOI in a field; a field that is a URL, but not of a DOI, is linked as it is."""
+        r"""Make a link with the field ``doi`` of an entry lead to the DOI in it.
+
+        If the field is not a DOI, but the URL of another page, the link leads there; else it stays.
+
+        :param link: a link to https://doi.org/ and the field as it is written, such as ``10.1000/a\_b``.
+        """
         try:
             doi = _doi_in(field)
         except DOISyntaxError:
@@ -328,7 +333,8 @@ class CorrectBibtexLinks(SphinxPostTransform):
 
         link["doi"] = doi
         link["refuri"] = doi.url
-        link["doi_card"] = False
+        link["doi_card"] = False  # the entry that it stands in says it all
         text = link.astext()
+        # The text is "doi:" and the field: show the name, without the escapes of TeX.
         if text.endswith(field):
             link[:] = [nodes.Text(f"{text.removesuffix(field)}{doi.name}")]

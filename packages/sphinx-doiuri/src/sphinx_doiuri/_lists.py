@@ -88,6 +88,8 @@ class Lists:
         self.citations = _ordered(contents.citations, self._order)
         self.places = _ordered(contents.places, self._order)
         self._links = {name: contents.links_in(name) for name in self._order}
+        # Of several lists of the project, citations lead to the one in the document whose name is the first in the
+        # alphabet, wherever the toctrees have it.
         with_list_of_project = [name for name in self._order if self._places(name, "project")]
         self._project_docname = min(with_list_of_project, default="")
 
@@ -98,7 +100,8 @@ class Lists:
         self._all_citations = domain.citations
         self._insertions = domain.insertions
 
-        # What was computed already
+        # What was computed already: lists by document, scope and style; works that no list has, by their keys; the
+        # cites of each citation, and the texts of titles, by document and id
         self._lists: dict[tuple[str, Scope, str], ScopedList] = {}
         self._unlisted: dict[tuple[Key, ...], Bibliography] = {}
         self._cites: dict[str, dict[str, tuple[CitationItem, ...]]] = {}

@@ -142,7 +142,7 @@ def _take_following(mark: nodes.Element, citation: nodes.inline) -> None:
 
         citation["doi_cites"] += following["doi_cites"]
         citation += [nodes.Text("; "), *following.children]
-        following.parent = None
+        following.parent = None  # which tells those who go through the citations that it was taken
         del parent[after_mark : after_mark + len(next_nodes)]
 
 

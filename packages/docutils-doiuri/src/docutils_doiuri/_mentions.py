@@ -191,6 +191,7 @@ class _BlockText:
         self._text_nodes: list[_TextNode] = []
         self._roles: dict[int, nodes.Element] = {}
         """Elements of the default role after a label, by the position of their text."""
+        # The "b" of 10.1000/*b* may be the rest of the name: its position is noted, and no link is made.
         self._cuts: set[int] = set()
         """Where an element begins in which a name before it may go on."""
         self._read(block)
@@ -209,7 +210,12 @@ class _BlockText:
                 self._read_element(child)
 
     def _read_element(self, element: nodes.Element) -> None:
-        """Add an element, with blanks or BOUNDARY around it; note it if a name before it may go on in it."""
+        """Add the text of an element between blanks, or BOUNDARY in place of an element without mentions.
+
+        If an element may have the rest of a name, as in ``10.1000/*b*``, its position is one of ``_cuts``; no
+        link is made of the part before it.
+        """
+        # DOI `10.1000/182`: the name is the element's text. It ends there, whatever follows.
         if self._is_labelled_role(element):
             self._roles[self._size] = element
             self._add(element.astext() + BOUNDARY)
@@ -299,13 +305,19 @@ class _BlockText:
         return self._text_nodes[max(index - 1, 0)]
 
     def _goes_on(self, end: int) -> bool:
-        """Return whether the name before ``end`` may go on in the next element."""
+        """Return whether the name that ends at ``end`` may have its rest in the next element.
+
+        It may in ``10.1000/*b*`` and ``10.1000/a-*b*``, but not in ``10.1000/a *b*``.
+        """
         inner = _INNER.match(self._text, end)
         return inner is not None and inner.end() in self._cuts
 
 
 def _ends_name(element: nodes.Element) -> bool:
-    """Return whether no name goes on in an element: the mark of a note, a picture, a line break, an end tag."""
+    """Return whether an element ends the name before it: the mark of a note, a picture, a line break, an end tag.
+
+    Any other element may have the rest of the name.
+    """
     if isinstance(element, nodes.raw):
         return element.astext().startswith(("<br", "</"))
     return isinstance(element, nodes.footnote_reference | nodes.citation_reference | nodes.image)

@@ -260,6 +260,7 @@ class VerifyDOIs(Transform):
 
 def _is_error(node: nodes.Element) -> bool:
     """Return whether a node has no link because of its error; a handle that is not a DOI has one all the same."""
+    # A node without a URI, such as the *problematic* source of a role, has no link.
     uri = node.get("refuri", "doi:")
     return "doi_error" in node and uri[:4].lower() == "doi:"
 

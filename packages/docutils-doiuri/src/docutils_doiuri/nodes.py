@@ -337,6 +337,7 @@ def _is_bare(link: nodes.Element) -> bool:
     """Return whether a link is a URL of doi.org in running text."""
     text = link.astext()
     is_url = text == link.get("refuri") and "doi.org" in text.lower()
+    # `https://doi.org/10.1000/1 <https://doi.org/10.1000/1>`_ has the same text and URI, but says where it ends.
     return is_url and link.parent is not None and "`" not in link.rawsource
 
 

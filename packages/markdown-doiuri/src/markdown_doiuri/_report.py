@@ -183,12 +183,18 @@ class Problems:
         self._occurrences[bad] += 1
 
     def add_missing(self, dois: Mapping[DOI, DOI | None]) -> None:
-        """Note where DOIs are that do not exist, with the registered ones that were probably meant."""
+        """Note the lines of DOIs that do not exist, and for each what to write in its place.
+
+        Of ``10.1000/182.``, the reason is "not found (the name ends in '.')", and the suggestion ``10.1000/182``.
+
+        :param dois: the DOIs, each with the registered one that was probably meant, or None.
+        """
         if not dois:
             return
 
         lines = self._lines_of(dois)
         for doi, meant in dois.items():
+            # Advice that suggests another name says what is probably wrong with this one.
             advice = next((advice for advice in advise(doi) if advice.suggestion), None)
             reason = "not found" if advice is None else f"not found ({advice.message})"
             dead = dead_doi(doi, meant=meant)

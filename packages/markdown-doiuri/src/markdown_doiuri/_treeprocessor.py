@@ -237,6 +237,7 @@ class LinkTreeprocessor(Treeprocessor):
         self.citations.listed = tuple(self._listed(page))
         self.citations.answers = answers
 
+        # DOIs that are needed, but are nowhere on the page, come from "nocite": problems with them have no line.
         without_link = needs.keys() - page.links.keys()
         self._report.nocite = {f"doi:{doi.name}" for doi in without_link}
         missing = [doi for doi in {**page.links, **needs} if _is_missing(doi, answers)]
@@ -255,6 +256,7 @@ class LinkTreeprocessor(Treeprocessor):
         page = _Page(in_headings=_links_in(root, HEADINGS))
         unlinked = _links_in(root, _CLICKED)
         toc = toc_of(self.md)
+        # The option "anchorlink" of "toc" makes a link of each heading, which cannot contain another.
         if toc is not None and toc.use_anchors:
             unlinked |= page.in_headings
         self.citations.begin(self._report.page, unlinked, page.in_headings)

@@ -100,15 +100,20 @@ class Inquiry:
         self, config: Config, lock: LockContent | None = None, progress: Progress | None = None
     ) -> None:
         self.locked = set()
+
+        # What it asks by
         self._config = config
         self._lock = lock
         self._in_lock = set() if lock is None else lock.dois()
         self._progress = progress
-        # The statuses of the last batch stay in memory until the next one, so that a single batch needs no file
+
+        # What was answered; the last batch stays in memory until the next one, so that a single one needs no file
         self._earlier = _Statuses()
         self._last: dict[str, str] = {}
         self._meant: dict[str, str] = {}
         self._causes: dict[tuple[object, ...], Cause] = {}  # the first of each kind
+
+        # What is left of the budget, and who is asked: both resolvers are opened when they are first needed
         self._seconds_left = config.budget  # None: no limit
         self._replies = 0  # how many the registry has sent
         self._opened = ExitStack()

@@ -315,7 +315,7 @@ def _is_refuted(finding: Finding, statuses: Mapping[str, str]) -> bool:
 
     Advice on the spelling of a mention stays: it has a code that the name alone does not get.
     """
-    if finding.doi is None or not finding.doi.startswith("10."):  # a short DOI: 10/abc
+    if finding.doi is None or not finding.doi.startswith("10."):  # or a short DOI: 10/abc
         return False
     doi = DOI(finding.doi)
     if statuses.get(doi.key) != "found":
@@ -379,7 +379,7 @@ def _with_corrections(findings: Sequence[Finding], meant: Mapping[str, str]) -> 
             if with_correction is not None:
                 joined[start] = with_correction
 
-    # In the place of both is the joined finding; what else stands there stays, such as a missing entry of the lock
+    # The joined finding takes the place of both; what else begins there stays, such as lock-missing
     for finding in findings:
         start = _start(finding.location)
         if start not in joined:

@@ -72,7 +72,7 @@ class InputFile(NamedTuple):
             with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123 - for speed
                 content = file.readall()
 
-        # UTF-16 and UTF-32 have NULs in every text
+        # A text in UTF-16 or UTF-32 has NULs, too
         if not content.startswith(_UNICODE_MARKS):
             probe = content[:_PROBE]
             allowed = max(1, len(probe) // _STRAY) if self.named else 0

@@ -271,7 +271,7 @@ def _summary(results: Sequence[Fixed], *, dry: bool, unsafe: bool) -> list[str]:
     The first is such as "Fixed 2 in 1 file; 1 error left. 1 can be fixed with --unsafe-fixes if only the corrected
     DOI exists."
     """
-    # What is left in test data changes no exit code, and is in the lines of ``unsafe_lines`` only
+    # What is left in test data changes no exit code, and is not counted; ``unsafe_lines`` counts its fixes
     all_left = _findings(fixed.report for fixed in results)
     left = outside_test_data(all_left)
     fixes = sum(fixed.applied for fixed in results)

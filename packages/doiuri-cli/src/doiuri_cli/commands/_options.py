@@ -147,7 +147,7 @@ def make_config(config_file: str | None, *, isolated: bool = False, **options: o
         values[name] = new
 
     config = Config(**values)  # type: ignore[arg-type]
-    config = config._replace(lock=config.lock or None)  # --lock "" means none
+    config = config._replace(lock=config.lock or None)  # "" means none
     configure(config.extensions, config.columns)
     if config.locked and config.lock is None:
         raise ValueError(

@@ -32,6 +32,7 @@ class Appearance:
 
     def _format(self, pieces: list[Piece], context: Context, origin: TextOrigin) -> list[Piece]:
         """Return the pieces in their case and formats, and around them quotation marks."""
+        # The quotation marks are last, so that they are in no format: “<i>Bees</i>”
         if self.strip_periods:
             pieces = _strip_periods(pieces)
         if self.text_case:

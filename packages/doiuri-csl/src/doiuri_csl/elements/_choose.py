@@ -52,6 +52,7 @@ def read_tests(node: Node) -> list[_Test]:
     for kind, text in node.attributes.items():
         values = text.split()
         check = _CHECKS.get(kind, _never)
+        # Each variable is a test of its own, so that ``match`` can ask for all, any or none of them
         if kind in _EXCLUSIVE:
             tests.append(_Test(check, values))
         elif kind != "match":
@@ -74,7 +75,7 @@ class Condition:
             return all(holding)
         if self.match == "any":
             return any(holding)
-        return not any(holding)
+        return not any(holding)  # "none"
 
 
 def _has_variable(name: str, context: Context) -> bool:

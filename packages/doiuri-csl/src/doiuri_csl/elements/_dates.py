@@ -122,11 +122,13 @@ class Date:
 
     def render(self, context: Context) -> RenderedElement:
         """Return the date, such as "May 3, 2001" or "2001a"; in a sort key, as text in the order of time."""
+        # A date that stands for missing names is not shown a second time in the cite
         if self.variable in context.progress.substituted:
             return EMPTY
         value = context.date(self.variable)
         if value is None:
             return EMPTY
+        # In ``<substitute>``, the variables that were rendered there stand for the names
         context.progress.rendered.append(self.variable)
         if context.is_sorting:
             # "Sorting Macros": the parts that the macro shows, in the order of time
@@ -134,12 +136,13 @@ class Date:
             return RenderedElement(text_pieces(sort_text(value, names)), State.SHOWN)
         pieces = self._render_value(value, context)
         if not pieces:
-            return EMPTY
+            return EMPTY  # it has no part that the style shows, as a year alone for ``<date-part name="month"/>``
         pieces = self.appearance.apply(pieces, context, TextOrigin.STYLE)
         return RenderedElement(wrap_pieces(pieces, "role", self.variable), State.SHOWN)
 
     def _render_value(self, value: DateValue, context: Context) -> list[Piece]:
         """Return the date without the affixes of the element: "2001", "1999–2001", "1999–", "in press"."""
+        # Words, nothing, a range with an end, a single moment; what is left is a range without an end
         parts, delimiter = self._format(context)
         if value.literal:
             return self._render_literal(value.literal, parts, context)
@@ -150,6 +153,7 @@ class Date:
         if not value.open_end:
             return self._render_moment(parts, delimiter, value.start, context)
 
+        # The dash follows the year at once: "1999–", not "1999.–"
         parts = _without_last_suffix(parts, value.start, context)
         pieces = self._render_moment(parts, delimiter, value.start, context)
         if pieces:
@@ -157,7 +161,7 @@ class Date:
         return pieces
 
     def _render_literal(self, text: str, parts: list[_DatePart], context: Context) -> list[Piece]:
-        """Return a date in words, in the appearance that the year has in this style, but without its suffix."""
+        """Return a date in words, such as "in press", in the appearance of the year, but without a letter."""
         pieces = parse(text)
         for part in parts:
             if part.name == "year":
@@ -200,6 +204,7 @@ class Date:
         is_explicit = context.area in context.style_options.areas_with_year_suffix
         if not suffix or is_explicit or self.variable == "accessed":
             return []
+        # "2001a", and then "reprinted 1999" without a letter
         if context.progress.has_year_suffix:
             return []
         context.progress.has_year_suffix = True
@@ -213,7 +218,7 @@ class Date:
         The largest part that differs and all smaller ones stand on both sides (CSL 1.0.2, Date Ranges).
         """
         largest = _largest_difference(parts, start, end, context)
-        if largest is None:
+        if largest is None:  # the style shows only the year of "May–June 2001"
             return self._render_moment(parts, delimiter, start, context)
 
         repeated = _repeated_parts(parts, largest)

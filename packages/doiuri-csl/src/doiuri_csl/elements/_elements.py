@@ -100,10 +100,11 @@ class _TextVariable:
         else:
             value = context.variable(self.variable)
         if not value:
-            # The group of "n.d." and a year suffix does not depend on the suffix.
+            # EMPTY hides the group around it. A missing letter must not: "n.d." and a suffix stay "n.d."
             return NOTHING if self.variable == "year-suffix" else EMPTY
 
         context.progress.rendered.append(self.variable)
+        # The label "Knut84a" ends in the letter too, so no date shows it again
         if self.variable in ("year-suffix", "citation-label"):
             context.progress.has_year_suffix = True
         if context.is_sorting:
@@ -122,17 +123,20 @@ class _TextVariable:
 
     def _linked(self, pieces: list[Piece], address: str) -> list[Piece]:
         """Return the pieces as a link to an address, but not the prefix and the suffix of the element."""
+        # ``Appearance.apply`` has put them before and after the value, each as a piece
         start = 1 if self.appearance.prefix else 0
         end = len(pieces) - 1 if self.appearance.suffix else len(pieces)
         linked = wrap_pieces(pieces[start:end], "link", address)
         return [*pieces[:start], *linked, *pieces[end:]]
 
     def _formatted(self, value: str, context: Context) -> str:
-        """Return the value; pages, locators and numbers with the dashes of ranges: "101–7"."""
+        """Return the value; pages, locators and numbers with the dashes of ranges: "101–7" of "101-107"."""
+        # Only pages are shortened as ``page-range-format`` says, "101–7"; the sections 101-107 are "101–107"
         page_format = context.style_options.page_range_format
         is_locator = self.variable == "locator"
         if self.variable == "page" or (is_locator and context.cite.label in _PAGE_LABELS):
             return format_pages(value, page_format, context.terms)
+        # Other locators and numbers only get the dash; words with a hyphen, "Suppl-A", stay as they are
         if is_locator and is_numeric(value):
             return format_pages(value, "", context.terms)
         if self.variable in _RANGES and is_numeric(value):
@@ -167,6 +171,7 @@ class _TextTerm:
     def render(self, context: Context) -> RenderedElement:
         """Return the term, such as "in" or "et al."; an empty one counts as ``State.BLANK``."""
         text = context.terms.term(self.term, self.form, plural=self.plural)
+        # Not ABSENT, as in ``<substitute>`` an empty term is a choice of the style: nothing in place of the names
         if not text:
             return RenderedElement([], State.BLANK)
         pieces = parse(text)

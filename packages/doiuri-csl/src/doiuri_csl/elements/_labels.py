@@ -39,7 +39,7 @@ class Label:
 
         A locator that has a label of its own, such as "fol. 3", gets no other.
         """
-        # In a substitution, the label of a number may follow it
+        # Not ``Progress.is_substituted``: inside of ``<substitute>``, the label "vol." may stand beside its number
         is_substituted = self.variable in context.progress.substituted
         value = context.value(self.variable)
         if is_substituted or not value:
@@ -49,6 +49,8 @@ class Label:
             if read_label(value, context.terms) is not None:
                 return NOTHING
             name = locator_term(context.cite.label)
+
+        # ABSENT, not SHOWN: beside a variable without a value, "vol." goes with the group around both
         plural = self._is_plural(value, context)
         text = context.terms.term(name, self.form, plural=plural)
         return RenderedElement(
@@ -59,8 +61,10 @@ class Label:
         """Return whether the term is plural: for "3–5", for 2 volumes, or because the author wrote "pp."."""
         if self.plural != "contextual":
             return self.plural == "always"
+        # The author of the text has written "pp.", even before a single number
         if self.variable == "locator" and context.cite.plural:
             return True
+        # "2" stands for two volumes here, but for one in "volume"
         if self.variable in _COUNTS and is_count(value):
             return int(value) > 1
         return is_plural(value)

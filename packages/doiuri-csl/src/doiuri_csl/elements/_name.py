@@ -45,6 +45,8 @@ class NameWriter:
 
         "Ann Berg", "Berg, Ann" in sort order, "Berg" in the short form, "A. Berg" with initials, "山田太郎".
         """
+        # The order of the exits: names without parts; names whose family name is always first; sort keys; the
+        # short form; and last the two orders of a long name
         if person.literal:
             return self._affixed(parse(person.literal), self._style.family)
         is_sorting = self._context.is_sorting
@@ -66,6 +68,7 @@ class NameWriter:
     def inverts(self, person: Person, index: int) -> bool:
         """Return whether the family name stands first because the style wants it (``name-as-sort-order``)."""
         order = self._options.sort_order
+        # A family name alone has nothing to change places with
         if person.literal or not (person.given or person.suffix):
             return False
         return order == "all" or (order == "first" and index == 0)

@@ -121,7 +121,8 @@ class NameList:
         """Return one name, marked with the person that it means."""
         written = self._name_writer.write(self.people[index], index)
         name = self._style.appearance.apply(written, self._context)
-        person = self.people[index].key.strip("|")  # a family name alone is a literal name
+        # The keys "||WHO|||" of a family name alone and "WHO|||||" of a literal name are made the same
+        person = self.people[index].key.strip("|")
         name = wrap_pieces(name, "person", person)
         return wrap_pieces(name, "part", "name")
 
@@ -168,6 +169,7 @@ class NameList:
         For "Doe, Li, et al." in place of "Doe et al.", the name "Li" and that "et al." follows. Lists that were
         alike stay so if this is equal.
         """
+        # The style's own et-al-use-first may be above both counts
         extent = self._extent(wanted)
         if extent == self._extent(wanted - 1):
             return None
@@ -198,7 +200,7 @@ class NameList:
     def _join_all(self, names: list[list[Piece]]) -> list[Piece]:
         """Return all names, with "and" before the last: "Doe and Roe", "Doe, Roe, and Li"."""
         delimiter = self._options.delimiter
-        if len(names) == 1 or not self._options.conjunction:
+        if len(names) == 1 or not self._options.conjunction:  # without ``and``: "Doe, Roe, Li"
             return join_pieces(names, delimiter)
         head = join_pieces(names[:-1], delimiter)
         before_last = self._length - 2

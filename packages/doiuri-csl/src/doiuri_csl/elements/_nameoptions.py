@@ -157,6 +157,7 @@ class NameStyle:
         Those of ``<name>`` win over those of the area and the style, and those of a sort key over all.
         """
         attributes = {**context.names, **self.attributes}
+        # "names-min" and "names-use-first" of a ``<key>``, under the names of the options that they replace
         if context.sort_names is not None:
             attributes.update(context.sort_names)
         is_subsequent = context.cite.place.position is not Position.FIRST

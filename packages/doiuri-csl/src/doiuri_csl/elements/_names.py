@@ -59,6 +59,8 @@ class Names:
         The first names of a cite are marked as such, since cites are grouped by them; if the author of the text
         has named them already, they are left out.
         """
+        # In the order of the exits: names that stand for others, no names, sort keys and names after
+        # the first of a cite, names that the author of the text has named, and the first names
         progress = context.progress
         if progress.substituting is not None:
             return self._render_as_substitute(progress.substituting, context)
@@ -83,7 +85,10 @@ class Names:
         return replace(self, variables=variables)._render_lists(context)
 
     def _render_as_substitute(self, outer: NamesElement, context: Context) -> RenderedElement:
-        """Return the names in the ``<substitute>`` of another ``<names>``, whose form is the default for them."""
+        """Return these names as they stand in the ``<substitute>`` of another ``<names>``.
+
+        ``<names variable="editor"/>`` without a child is written in the form of the outer element, with its label.
+        """
         if self.inherits:
             return outer.render_others(self.variables, context)
         rendered = self._render_or_substitute(context)
@@ -117,6 +122,7 @@ class Names:
         if options.is_count and lists:
             count = _sort_count(total) if context.is_sorting else str(total)
             return RenderedElement(text_pieces(count), State.SHOWN)
+        # A list may be empty: et-al-use-first="0" shows nobody
         if not any(lists):
             return EMPTY
         delimiter = self.delimiter
@@ -147,6 +153,7 @@ class Names:
         form = self.label.form if self.label else "long"
         if not context.terms.term("editortranslator", form):
             return pairs
+        # The translators are shown by the list of the editors, so that a substitution counts them too
         context.progress.rendered.append("translator")
         return [(self.variables[0], "editortranslator")]
 
@@ -166,6 +173,7 @@ class Names:
 
         The rest of the cite does not show its variables again (CSL 1.0.2, Substitute).
         """
+        # A substitute may be ``<names>`` with a ``<substitute>`` of its own: after it, the outer one goes on
         progress = context.progress
         outer = progress.substituting
         outer_start = progress.substitution_start

@@ -58,6 +58,7 @@ def is_count(text: str) -> bool:
 
 def is_plural(value: str) -> bool:
     """Return whether a number stands for more than one thing: "3-5" and "iv, vi", but not "12"."""
+    # Two numbers may be one thing, as in "3 of 5": a separator has to stand between them
     numbers = re.findall(r"\d+|\b[ivxlcdm]+\b", value)
     return len(numbers) > 1 and _SEVERAL.search(value) is not None
 
@@ -76,7 +77,7 @@ def _ordinal_suffix(number: int, gender: str, terms: Terms) -> str:
 
     The most special term wins, "ordinal-12" before "ordinal-02" before "ordinal", each first in the gender.
     """
-    genders = (gender, "") if gender else ("",)
+    genders = (gender, "") if gender else ("",)  # "" is the term without a gender
     # ordinal-10 to ordinal-99 look at two digits, ordinal-00 to ordinal-09 at one.
     for digits in (100, 10):
         name = f"ordinal-{number % digits:02d}"
@@ -142,6 +143,7 @@ def format_number(value: str, form: str, gender: str, terms: Terms) -> str:
         return f"{format_number(first, form, gender, terms)}, {_with_label(labelled, terms)}"
 
     dash = terms.term("page-range-delimiter") or "–"
+    # Numbers, and at odd indices what stands between them
     parts = _BETWEEN_NUMBERS.split(value.strip())
     if not all(_is_number(part) for part in parts[::2]):
         return value
@@ -223,6 +225,7 @@ def _format_range(text: str, style: str, delimiter: str) -> str:
     # Pages of different series are no range: N110-5 may be one page.
     if last_prefix != prefix:
         return f"{prefix}{first}-{last_prefix}{last}"
+    # Without a format, and in "107-101", which is no range of pages, the digits stay
     full = _expand(first, last)
     if not style or int(full) < int(first):
         return f"{prefix}{first}{delimiter}{last_prefix}{last}"
@@ -244,7 +247,7 @@ def _shorten(first: str, last: str, style: str) -> str:
     107 after 101 as "7" in the format "minimal", as "07" in "minimal-two", and as "7" in "chicago".
     """
     if len(first) != len(last):
-        return last
+        return last  # 99–101 shares no digits
     if style == "minimal":
         return _changed_digits(first, last, 1)
     if style == "minimal-two":

@@ -36,6 +36,7 @@ class Moment:
     """From 1 for spring to 4 for winter."""
 
     def key(self) -> tuple[int, int, int]:
+        """Return what a moment is sorted by: year, month and day; spring as March, winter as December."""
         return (self.year, self.month or self.season * 3, self.day)
 
 
@@ -120,6 +121,7 @@ def read_date(value: Mapping[str, Any]) -> DateValue | None:
     if moments:
         start, *later = moments
         end = later[0] if later and later[0].year else None
+        # [[1999], []] and [[1999], [0]] are "1999–"
         is_open = len(parts) > 1 and end is None
         return DateValue(start, end, circa=circa, open_end=is_open)
 
@@ -150,6 +152,7 @@ def wrong_parts(value: Mapping[str, Any]) -> list[str]:
         if not isinstance(moment, list):
             continue
         for (name, last), number in zip(_LAST.items(), moment[1:3], strict=False):
+            # A zero or nothing says that the month or the day is not known, which is no mistake
             is_given = number not in (None, "", 0, "0", "00")
             if is_given and not 1 <= _to_int(number) <= last:
                 problems.append(f"{number!r} is not a {name}")
@@ -165,7 +168,7 @@ def _parse_raw(text: str, circa: bool) -> DateValue:
     if len(text) > _LONGEST_RAW:
         return DateValue(literal=text, circa=circa)
 
-    # A range of EDTF
+    # A range of EDTF, whose halves both begin with a year: not "5/31/2001"
     start_text, slash, end_text = text.partition("/")
     if slash and start_text[:4].isdecimal() and end_text[:4].isdecimal():
         start = _parse_moment(start_text)

@@ -87,6 +87,7 @@ def read_item(given: Mapping[str, Any]) -> ReadItem:
             problems.append(f"{key}: has more than {LONGEST:,} characters: {_shortened(value)}")
         elif checked is not None:
             item[str(key)] = checked
+        # A value that is empty, or of a variable that CSL does not have, is missed by nobody
         elif value and str(key) in (NAMES | DATES | TEXTS):
             problems.append(f"{key}: cannot be read: {_shortened(value)}")
         if key in DATES and isinstance(value, Mapping):
@@ -124,6 +125,7 @@ def _value(key: str, value: object) -> Any:
         value = value[0]
     if isinstance(value, str):
         return value
+    # The volume 5.0 is "5"; True is an int in Python, but no number of a work
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -164,7 +166,7 @@ def _with_note(item: Item) -> Item:
     note. Dates and the type win over those of the item; other variables are only added.
     """
     note = item.get("note", "")
-    if ":" not in note:
+    if ":" not in note:  # as most notes: it has no variables
         return item
 
     variables: list[tuple[str, str]] = []

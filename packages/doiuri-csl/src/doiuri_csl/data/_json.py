@@ -49,6 +49,7 @@ def read_items(encoded: bytes) -> list[LocatedItem]:
     values = content if is_list else [content]
     position = source.index("[") + 1 if is_list else 0
 
+    # ``zip`` ends with the values, so ``_lines`` reads nothing behind the last one
     items = []
     for number, (value, line) in enumerate(zip(values, _lines(source, position), strict=False), 1):
         if not isinstance(value, dict):

@@ -76,7 +76,10 @@ class Person:
 
     @cached_property
     def key(self) -> str:
-        """What makes this person the same as another."""
+        """Text that is the same for two names of one person.
+
+        "J. R. Doe" and "J.R. Doe" have the key "||Doe||J R|".
+        """
         given = re.sub(r"[\s.]+", " ", self.given).strip()
         return "|".join(
             (self.literal, self.non_dropping, self.family, self.dropping, given, self.suffix)
@@ -107,6 +110,7 @@ def read_person(value: Mapping[str, Any]) -> Person:
         comma_suffix=bool(value.get("comma-suffix")),
         static=bool(value.get("static-ordering")),
     )
+    # A given name alone, as of Plato, is the whole name
     if not person.family and person.given:
         return Person(literal=person.given)
     return _parse_particles(_parse_suffix(person))
@@ -146,8 +150,10 @@ def _parse_particles(person: Person) -> Person:
             rest = family[particles.end() :]
             person = replace(person, non_dropping=particles[0].strip(), family=rest)
 
+    # In a given name without capitals, such as "danah michele", every word but the first would be a particle
     if not person.dropping and not person.given.islower():
         words = person.given.split()
+        # From the last word back to the first that is no particle; the first word never is one
         start = len(words)
         while start > 1 and _PARTICLE.fullmatch(words[start - 1]):
             start -= 1
@@ -190,6 +196,7 @@ def initials(given: str, mark: str, *, hyphen: bool, only_normalizes: bool = Fal
     :param only_normalizes: whether names stay as they are, but for those that are initials already
     """
     has_no_capital = given.islower()
+    # Of the mark ". ", the period belongs to the initial and to its markup; the space stands after both
     mark_itself = mark.rstrip()
     space = mark[len(mark_itself) :]
     written: list[str] = []
@@ -200,10 +207,12 @@ def initials(given: str, mark: str, *, hyphen: bool, only_normalizes: bool = Fal
             initial = f"{word.tags_before}{letters}{mark_itself}{word.tags_after}"
             written.append(f"{hyphen_before}{initial}{space}")
             continue
-        # "Guo-ping" becomes "G."; a name without capitals, as of bell hooks, stays as it is written
+        # A word without an initial stays whole, as "de" in "A. de"; but of "Guo-ping", "ping" goes: "G."
+        # A name without capitals, "bell", stays as it is written
         is_lower_after_hyphen = word.after_hyphen and word.text[:1].islower()
         if only_normalizes or has_no_capital or not is_lower_after_hyphen:
             written.append(_in_full(word, written))
+    # "J. " and "-P. " of "Jean-Paul" become "J.-P."
     joined = "".join(written)
     while " -" in joined:
         joined = joined.replace(" -", "-")

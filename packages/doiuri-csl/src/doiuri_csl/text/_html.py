@@ -40,6 +40,7 @@ def _html(runs: Iterable[Run]) -> Iterator[str]:
     opened: list[tuple[str, str]] = []
     for run in runs:
         tags = _tags(run)
+        # Elements are closed from the innermost on, so only those that are shared from the outermost on can stay
         kept = shared_length(opened, tags)
         yield from _closed(opened, kept)
         for start_tag, end_tag in tags[kept:]:

@@ -62,6 +62,7 @@ def parse(text: str) -> list[Piece]:
     # The space that French has before these marks may not end a line; so do citeproc-js and pandoc
     text = _FRENCH_SPACE.sub("\u202f", text)
     pieces = _mark_quotes(_parse_tags(_raise_superscripts(text)))
+    # All but the first go on in the field, so that no punctuation merges between them
     inner = [Piece(piece.text, piece.wraps, piece.kind, inner=True) for piece in pieces[1:]]
     return [*pieces[:1], *inner]
 

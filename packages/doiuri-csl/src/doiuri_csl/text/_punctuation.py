@@ -37,6 +37,7 @@ def finish(pieces: list[Piece], marks: QuoteMarks, *, into_quotes: bool) -> list
         is_text = piece.kind is Kind.TEXT
         if is_text and not piece.text:
             continue
+        # Inside of one field the author chose the marks: "Who<i>?</i>." keeps both
         if is_text and not piece.inner:
             _append_merged(joined, piece, into_quotes)
         else:

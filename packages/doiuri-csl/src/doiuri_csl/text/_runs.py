@@ -90,6 +90,7 @@ def _between(block_before: Wrap | None, block: Wrap | None, text_before: str) ->
 
     What follows the left margin or is in the right column goes on in the same line, after a space.
     """
+    # None is text outside of any block
     follows_margin = block_before is not None and block_before.value == "left-margin"
     is_right_column = block is not None and block.value == "right-inline"
     if not follows_margin and not is_right_column:
@@ -131,6 +132,7 @@ def _with_addresses(runs: Iterable[Run]) -> list[Run]:
     """
     done: list[Run] = []
     for run in runs:
+        # An address before another link is the text of a link itself
         text_before = done[-1].text if done and not done[-1].link else ""
         address = _address_at_end(text_before) if run.link else ""
         if address:
@@ -163,6 +165,7 @@ def _run_of(piece: Piece) -> Run:
             # The outermost block counts, as it does between pieces
             display = display or _DISPLAYS.get(wrap.value, "block")
         elif wrap.kind == "nodecor":
+            # <span class="nodecor"> is upright in any formats around it
             values.clear()
         elif wrap.toggle and values.get(wrap.kind) == wrap.value:
             # Italics of a title inside of italics of the style are upright.

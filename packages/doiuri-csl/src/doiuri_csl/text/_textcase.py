@@ -107,10 +107,10 @@ def _capitalize_first(pieces: list[Piece], lang: str) -> list[Piece]:
         if piece.kind is not Kind.TEXT:
             continue
         if _is_fixed(piece):
-            return pieces
+            return pieces  # the first word may not change, and later ones do not begin the text
         word = _WORD.search(piece.text)
         if word is None:
-            continue
+            continue  # spaces or dashes alone: the first word is in a later piece
         if not _begins_small(word[0]):
             return pieces
         capital = _capitalize(word[0], lang)

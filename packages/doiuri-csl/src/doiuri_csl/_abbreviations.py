@@ -131,6 +131,7 @@ def _read_entries(field: str, entries: object) -> dict[str, str]:
         if not isinstance(short, str):
             raise CSLError(f"{field!r}: the abbreviation of {long!r} is not text")
         text = _HINT.sub("", short, count=1) if short.startswith("!") else short
+        # Of long forms that differ in articles or case alone, the first counts
         if text:
             read.setdefault(_compared(long), text)
     return read

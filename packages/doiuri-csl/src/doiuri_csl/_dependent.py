@@ -35,6 +35,7 @@ def read_dependent(root: Node, parent_root: Node) -> Sheet:
     link = parent_link(parent_root)
     if link is not None:
         raise link.error("is the parent of a style, but depends on another one itself")
+    # CSL 1.0.2, Dependent Styles: all else is the parent's
     parent = read_sheet(parent_root)
     return replace(
         parent,

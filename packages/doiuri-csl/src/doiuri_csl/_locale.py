@@ -209,6 +209,7 @@ class Locale:
         Each layer wins over those before it: English, this locale, then the style's elements, from those for all
         languages to those for this dialect (CSL 1.0.2, Locale Fallback).
         """
+        # The language of "de-DE" comes before the dialect, so that the dialect wins
         terms = Terms(self.lang)
         for node in self._layers:
             terms.overlay(node)

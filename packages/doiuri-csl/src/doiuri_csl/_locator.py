@@ -95,6 +95,7 @@ def _read_braces(words: str, suffix: str, locale: Locale) -> Locator:
         rest = words[len(term.text) :]
         if rest and not _is_in_word(term, rest):
             return Locator(term.label, _with_dashes(rest.strip()), suffix, term.plural)
+    # All of the braces has to be the locator, so nothing may follow its term in them
     number_first = _read_number_first(words, locale)
     if number_first is not None and not number_first.suffix:
         return number_first._replace(suffix=suffix)

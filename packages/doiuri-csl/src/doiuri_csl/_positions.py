@@ -138,11 +138,12 @@ class _PlaceFinder:
         if note <= 0:
             cites = self._cites_of_last_in_text
         elif note == self._last_note:
-            return self._cites_of_last_note[-1]
+            return self._cites_of_last_note[-1]  # in one note, the last cite is the one before
         elif note == self._last_note + 1:
             cites = self._cites_of_last_note
         else:  # a note without citations stands between
             return None
+        # After a note with several cites, "ibid." could mean any of them
         return cites[0] if len(cites) == 1 else None
 
     def _place_after(self, before: Cite | None, cite: Cite, note: int) -> Place:
@@ -153,6 +154,7 @@ class _PlaceFinder:
         position = _position(cite, before, is_seen=cite.id in self._last_note_of)
 
         self._last_note_of[cite.id] = note
+        # Only an earlier note is worth naming: "see note 3"
         first_note = self._first_note_of.setdefault(cite.id, note)
         if first_note == note:
             first_note = 0

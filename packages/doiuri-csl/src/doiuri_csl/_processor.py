@@ -220,6 +220,8 @@ class Processor:
             inputs = tuple(self._document.inputs(cite) for cite in placed)
             self._citations.append(_DocumentCitation(placed, inputs))
 
+        # In the order of the cases: a new citation; one with the same inputs, which keeps its text; one that was
+        # never rendered, so there is nothing to compare, or whose text has changed
         before = self._citation_of
         self._citation_of = dict(zip(keys, self._citations, strict=True))
         changed = []
@@ -302,6 +304,7 @@ class Processor:
         :param key: the id of its item
         """
         finished = self._finish(pieces)
+        # Only a block at the start of the entry can be its label
         margin = finished[0].wrap("display") if finished else None
         label: list[Piece] = []
         if margin is not None and margin.value == "left-margin":

@@ -140,6 +140,7 @@ class Web:
             if is_compressed:  # compression makes some files a little longer
                 sent_limit += limit // 64 + _CHUNK
 
+            # Until the end, or the first piece beyond the limit: how much more there is does not matter.
             while size <= sent_limit:
                 piece = response.raw.read(_CHUNK, decode_content=False)
                 if not piece:
@@ -272,9 +273,11 @@ class Web:
         """
         adapter = self.adapters.get(os.getpid())
         if adapter is None:
+            # setdefault: another thread may have added one meanwhile
             adapter = self.adapters.setdefault(os.getpid(), _new_adapter())
         request = requests.Request("GET", url, headers).prepare()
         session = requests.Session()  # it reads proxies and certificates from the environment
+        # no proxies of our own; stream: the body is not read yet; the usual certificates
         settings: Any = session.merge_environment_settings(url, {}, True, None, None)
         manager = _manager(adapter, url, settings["proxies"])
         with guarding(manager, url, self.check, clock.remaining):

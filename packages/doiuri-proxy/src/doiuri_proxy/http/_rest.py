@@ -90,6 +90,7 @@ def _indexes(params: Params) -> set[int]:
 def _response(status: int, answer: object, params: Params) -> Response:
     """Return a response with JSON, or with JSONP if the parameter ``callback`` is given."""
     body = write_json(answer, pretty="pretty" in params)
+    # An empty parameter counts as none.
     callback = next(filter(None, params.get("callback", ())), "")
     if not callback:
         return Response(status, body, JSON_TYPE)
@@ -100,7 +101,9 @@ def _response(status: int, answer: object, params: Params) -> Response:
 
 async def which_ra(request: Request, source: Source) -> Response:
     """Return the registration agency of each DOI or prefix, in the order asked. Raises BadRequestError."""
-    _, _, path = request.path.split(b"/", 2)
+    _, _, path = request.path.split(
+        b"/", 2
+    )  # "10.1000/182,10.1000" of "/doiRA/10.1000/182,10.1000"
     names = [unescape(name) for name in path.split(b",")]
     valid_names = list(dict.fromkeys(filter(_has_agency, names)))
     registrations = await source.registrations(valid_names)

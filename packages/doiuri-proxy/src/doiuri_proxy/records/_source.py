@@ -74,6 +74,7 @@ class PublicValues:
     @property
     def values(self) -> tuple[Value, ...]:
         """The values, parsed."""
+        # A big record is parsed each time: kept by the cache, a thousand of them would fill the memory.
         parse = _parse if len(self.body) <= MAX_CACHED else _parse.__wrapped__
         return parse(self.body)
 

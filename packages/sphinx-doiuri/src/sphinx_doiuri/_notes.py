@@ -92,7 +92,7 @@ class MakeNotes(SphinxTransform):
             parent[index] = mark
         _take_following(mark, in_note)
 
-        # If the mark ends up in another document, this stands for it
+        # If the mark ends up in another document, this stands for it: a citation in the text, not a part of one
         mark["doi_note"] = in_note.deepcopy()
         del mark["doi_note"]["doi_part"]
 

@@ -429,6 +429,7 @@ class NameWorks(SphinxPostTransform):
             # A link in running text shows what is written there
             is_name = link.get("support_smartquotes") is False and "doi_written" not in link
             is_in_list = not link.get("doi_card", True)
+            # What authors write stays, and so do entries of lists; ResolveCitations writes citations.
             if work is None or not is_name or is_in_list or "doi_cites" in link.parent:
                 continue
             text = shared.display(link["doi"], work, lists.words)

@@ -76,6 +76,7 @@ def _look_up(app: Sphinx, data: DOIData, written: Contents, settings: Options, l
     uses_lock = writes_lock or lock.file is not None
     source = (settings.resolve, settings.resolver, has_cards, uses_lock)
     data.discard_stale(source, anew=uses_lock)
+    # Without doi_resolve, only the builders ask whose task it is to know about DOIs.
     if not (settings.resolve or writes_lock or isinstance(app.builder, LinkChecker)):
         return
 

@@ -231,6 +231,7 @@ class ReferencesTreeprocessor(Treeprocessor):
         if entries is not None:
             writer.add_heading(root, entries)
             root.append(entries)
+        # A heading at the end of the page was to hold the list, which is on another page.
         elif writer.lists_elsewhere and len(root):
             _remove_lone_heading(root, len(root))
 
@@ -268,6 +269,7 @@ def _remove_lone_heading(parent: Element, index: int) -> None:
     heading = parent[index - 1] if index > 0 else None
     if heading is None or heading.tag not in HEADINGS or heading.tag == "h1" or len(heading):
         return
+    # The end of the page ends each section, as an <h1> would; so does a heading of the same level or a higher one.
     following = parent[index].tag if index < len(parent) else "h1"
     section_is_empty = following in HEADINGS and following <= heading.tag
     if section_is_empty:
@@ -416,6 +418,7 @@ class Writer:
 
         for place, entry in enumerate(entries, 1):
             item = SubElement(items, "li", {"class": _ENTRY_CLASS})
+            # A list of some of the works has gaps in its numbers, which <ol> would close.
             if self._references.is_numbered and entry.number != place:
                 item.set("value", str(entry.number))
             if entry.key in self._ids:

@@ -112,6 +112,7 @@ class Verifier:
             known |= self._request(new, known, longer_names, options, deadline)
             self._known = known
 
+        # The resolver may have written new answers into it: those are no change by somebody else.
         if self._lock_file:
             self._locked = self._lock_file.read()
 

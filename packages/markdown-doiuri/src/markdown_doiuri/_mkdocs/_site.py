@@ -264,7 +264,10 @@ class SiteExtension(DOIExtension):
 
     @property
     def _nocite_of_all(self) -> tuple[Key, ...]:
-        """The works that each list has: the site's list has those of the option anyway."""
+        """The works that each list has, which are those of the option ``nocite``.
+
+        If pages have lists of their own beside that of the site, there are none: only the latter has them.
+        """
         has_lists_of_pages = self.references is not None and self.references.keeps_page_lists
         return () if has_lists_of_pages else super()._nocite_of_all
 

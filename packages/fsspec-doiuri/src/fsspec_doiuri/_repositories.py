@@ -148,6 +148,7 @@ def _invenio(doi: DOI, repository: Repository, get: Get) -> Dataset:
     record_id = match[1]
     # The API redirects the id of a concept to the record of the latest version.
     record = get(f"{repository.api}/records/{record_id}")
+    # Zenodo's own form of a record has "doi" and "conceptdoi"; that of InvenioRDM has both DOIs among "pids".
     version = record.get("doi") or _pid(record) or doi.name
     concept = record.get("conceptdoi") or _pid(record.get("parent", {}))
     name = doi.name.lower()

@@ -126,6 +126,7 @@ class MarkdownOptions:
         settings["nocite"] = tuple(nocite.keys)
         settings["misspelt"] = tuple(nocite.problems)
 
+        # Without citations, nothing writes a list of references.
         settings["list_links"] = settings["list_links"] and settings["citations"]
         if settings["locked"]:
             if not shared.lock:

@@ -228,7 +228,9 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         if self._extension.options.details:
             files.append(File.generated(config, _STYLE, abs_src_path=str(STYLE_SHEET)))
             if _STYLE not in config.extra_css:
-                config.extra_css.insert(0, _STYLE)
+                config.extra_css.insert(
+                    0, _STYLE
+                )  # first, so that the author's style sheets override it
             files.append(File.generated(config, _SCRIPT, abs_src_path=str(SCRIPT)))
             if _SCRIPT not in config.extra_javascript:
                 config.extra_javascript.append(_SCRIPT)

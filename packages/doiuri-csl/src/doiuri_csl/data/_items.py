@@ -213,6 +213,7 @@ def citation_label(item: Item) -> str:
     """
     if item.get("citation-label"):
         return str(item["citation-label"])
+    # Four letters of a single name, two of each of two or three, and one of each of the first four
     people = _creators(item)
     letters = _LETTERS_OF_NAMES.get(len(people), 1)
     label = ""

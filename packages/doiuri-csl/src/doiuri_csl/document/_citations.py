@@ -344,7 +344,8 @@ def _collapse_years(
 ) -> list[_RenderedCite]:
     """Return the cites of a group to show: "Doe 2000a, b; 2001" of "Doe 2000a", "2000b" and "2001".
 
-    Of the cites of one year, which are changed in place, all but the first keep only their letters.
+    Here ``year-suffix-delimiter`` is ", " and ``cite-group-delimiter`` is "; ". The cites of a year are changed in
+    place: all but the first keep only their letters.
 
     :param in_ranges: whether three letters or more become a range: "2000a–c" in place of "2000a, b, c"
     """
@@ -353,8 +354,10 @@ def _collapse_years(
     collapsed: list[_RenderedCite] = []
     for of_year in _split(group, _only_suffix_differs):
         delimiter_after_year = of_year[-1].delimiter
+        # "2000b" becomes "b"
         for cite in of_year[1:]:
             cite.pieces = [piece for piece in cite.pieces if _is_year_suffix(piece)]
+        # Between the letters; what follows the last one stands between years or groups
         for cite in of_year[:-1]:
             cite.delimiter = delimiter
         collapsed += _with_ranges(of_year, _has_next_suffix) if in_ranges else of_year

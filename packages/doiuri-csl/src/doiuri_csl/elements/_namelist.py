@@ -132,10 +132,12 @@ class NameList:
 
     def _count_before_et_al(self, wanted: int) -> int:
         """Return how many names are written before "et al.", and at least so many if disambiguation wants them."""
+        # For et-al-min="3", "Doe, Roe and others" has three names, though "others" itself is never written
         count = len(self.people)
         if not self._options.shortens(count):
             return count
         first = self._options.et_al_use_first
+        # A sort key does not depend on the names that are added to tell citations apart
         if not self._context.is_sorting:
             first = max(first, wanted)
         return min(first, count)

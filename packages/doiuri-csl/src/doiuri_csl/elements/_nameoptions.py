@@ -75,7 +75,7 @@ class NameOptions:
 def _build_options(attributes: tuple[tuple[str, str], ...], is_subsequent: bool) -> NameOptions:
     """Return the options that attributes ask for; those that are missing have CSL's defaults.
 
-    :param attributes: names and values
+    :param attributes: names and values; not a dictionary, which could not be a key of the cache
     :param is_subsequent: whether the cite is a later one of its item, for which "et al." has options of its own
     """
     get = dict(attributes).get

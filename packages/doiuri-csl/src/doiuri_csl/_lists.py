@@ -47,6 +47,7 @@ def list_to_html(entries: Iterable[BibliographyEntry], style: Style) -> str:
 
     classes = "csl-bib-body"
     properties = []
+    # Beside labels, the blocks have a margin already
     if style.hanging_indent and not label_width:
         classes += " hanging-indent"
         properties += [f"margin-left: {_INDENT}", f"text-indent: -{_INDENT}"]

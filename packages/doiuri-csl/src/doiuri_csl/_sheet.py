@@ -155,6 +155,7 @@ def read_sheet(root: Node) -> Sheet:
             areas_with_year_suffix.add(name)
         if name == "bibliography":
             list_format = ListFormat.read(node)
+        # Always set in the end, as a style without ``<citation>`` is refused below
         if name == "citation":
             is_numeric = any(_shows(element, "citation-number") for element in elements)
             near_note_distance = node.number("near-note-distance", _NEAR_NOTE_DISTANCE)
@@ -172,6 +173,7 @@ def read_sheet(root: Node) -> Sheet:
             root.get("page-range-format"), frozenset(areas_with_year_suffix)
         ),
         own_locales=root.children("locale"),
+        # At most: those in macros that no layout calls are counted too
         conditions=sum("disambiguate" in node for node in root.all()),
         near_note_distance=near_note_distance,
         list_format=list_format,

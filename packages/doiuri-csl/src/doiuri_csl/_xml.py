@@ -121,6 +121,7 @@ class _XMLParser:
             self._open[-1].nodes.append(node)
         elif len(self._open) == 1:
             raise node.error(f"is not an element of CSL: its namespace is not {NAMESPACE}")
+        # Open in any case: what stands inside of an element of another namespace is left out with it
         self._open.append(node)
 
     def _end(self, name: str) -> None:  # noqa: ARG002

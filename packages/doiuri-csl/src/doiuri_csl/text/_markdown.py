@@ -65,6 +65,7 @@ def _line(runs: list[Run]) -> str:
     line = ""
     for run, before, after in zip(runs, before_each, after_each, strict=True):
         core = run.text.strip()
+        # At the start of the line, more characters have a meaning: the "#" of a heading, the "1." of a list
         if not (core and _is_marked(run)):
             line += _escaped(run.text) if line else _escaped_start(run.text)
             continue

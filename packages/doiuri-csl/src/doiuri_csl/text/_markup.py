@@ -118,6 +118,7 @@ def _tags_with_partner(text: str) -> list[re.Match[str]]:
                 opened.append(tag)
                 count_of_opened[name] += 1
             continue
+        # An end tag whose name has no open start tag is text
         while count_of_opened[name]:
             start = opened.pop()
             count_of_opened[start["name"]] -= 1
@@ -186,7 +187,7 @@ def _matching_marks(text: str) -> dict[int, Kind]:
         elif mark in _OPENING and _opens_quote(mark, before, after):
             # It has a kind once another mark closes it
             opened.append(_OpenedQuote(position, _OPENING[mark]))
-            del opened[:-_DEEPEST]
+            del opened[:-_DEEPEST]  # of marks that are too deep, the outermost stay text
         elif mark not in _APOSTROPHES and before.strip():
             # It may close a quotation below unfinished ones, which then were apostrophes
             for index in reversed(range(len(opened))):

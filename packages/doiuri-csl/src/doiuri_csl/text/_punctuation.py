@@ -69,6 +69,7 @@ def _append_merged(done: list[Piece], piece: Piece, into_quotes: bool) -> None:
     """
     text = piece.text
     while text:
+        # At the start of all or of a quotation, there is nothing to merge with
         index = _last_text(done)
         if index < 0:
             break
@@ -119,6 +120,7 @@ def _merge_at_quote(
 
     merged = _MERGED.get(last + mark)
     position = _position_in_quotes(done, index, piece)
+    # Some closing marks are of quotations that the mark does not move into, as one inside of a title in italics
     follows_quote = position > index + 1
     if follows_quote and merged != last:
         if position == len(done):

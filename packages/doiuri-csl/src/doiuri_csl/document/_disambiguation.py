@@ -80,6 +80,7 @@ class _Solver:
         """Return what cites of an item look like: the later ones, in notes and if the style shortens them."""
         place = Place()
         if self._compares_later:
+            # A style may have its shortest form for near notes, so this is where cites look the same first
             first_note = self._first_notes.get(cited_item.id, 0)
             place = Place(Position.SUBSEQUENT, is_near_note=True, first_note=first_note)
         cite = Cite(cited_item.id, place=place)

@@ -142,7 +142,7 @@ class Document:
         """Return cites in the order of an area's sort keys (CSL 1.0.2, Sorting)."""
 
         def texts_of(cite: Cite) -> list[str]:
-            # ``inputs`` leaves the number out if citations show none; a sort key may depend on it all the same
+            # ``inputs`` leaves the number out if citations show none, but the sort key "citation-number" needs it
             number = 0
             if area.name in self._areas_sorted_by_number:
                 number = self.cited_item(cite.id).listed.number

@@ -3,12 +3,12 @@
 One module or folder for each step; what stands further left never imports what stands further right::
 
     bytes of a file
-    └─ files        Source: the text, its encoding and lines; SourceLocation; which files to read
+    └─ files        Source: text, encoding and lines; SourceLocation; which files to read
       └─ readers      Part: a piece of text in one syntax, with the place of every character
         └─ _mentions    Mention: a DOI in a part, or what stands in the place of one
           └─ rules        Finding: what is wrong and where, with a Fix if one is known
             └─ _examine     FileReport: all of this for one file; pure
-              └─ _run         CheckResult: all files in several processes; their DOIs, each once,
+              └─ _run         CheckResult: all files in processes; their DOIs, each once,
                 │           go to registry (lock file, then cache, then the resolver)
                 ├─ output       FindingsReport: the formats and the summary
                 └─ _fixes       each fix is proved before the file is replaced

@@ -13,6 +13,7 @@ Rendering one cite is the business of the style's elements; here cites become a 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
@@ -41,7 +42,14 @@ if TYPE_CHECKING:
 _SHORTEST_RANGE = 3  # "[1, 2]", but "[1–3]"
 
 # After these, and before these, text of the author's stands without a space
-_OPENING = "([-–—/‘“’'\"\u00a0"
+_OPENING = re.compile(
+    r"""
+    (?: [\s([\-–—/‘“’']
+    |   (?<! [^\s(\[] ) "       # not at the end of a quotation: he wrote "It is so."
+    ) \Z
+    """,
+    re.VERBOSE,
+)
 _CLOSING = ".,;:!?)]’”\u00a0"
 
 # Names in a sentence for styles whose citations have none: "Kahn and Wilensky", "Kahn et al."
@@ -238,7 +246,7 @@ def _with_affixes(rendered: _RenderedCite) -> list[Piece]:
     A space stands between them and the cite if the author wrote none: "see Doe 2001 and others", but "(Doe 2001)".
     """
     prefix = rendered.cite.prefix
-    if prefix and not prefix[-1].isspace() and prefix[-1] not in _OPENING:
+    if prefix and not _OPENING.search(prefix):
         prefix += " "
     suffix = rendered.cite.suffix
     if suffix and not suffix[0].isspace() and suffix[0] not in _CLOSING:

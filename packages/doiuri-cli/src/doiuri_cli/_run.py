@@ -275,8 +275,9 @@ class Runner(NamedTuple):
                     yield from waiting.popleft().result()
                     waiting.extend(islice(futures, 1))
             except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                for process in active_children():  # they only read
+                # They only read. The pool then drops the rest, and leaving it waits until it has done so:
+                # Python would otherwise end while a thread of the pool still writes to a pipe
+                for process in active_children():
                     process.terminate()
                 raise
 

@@ -361,7 +361,6 @@ def _collapse_years(
     delimiter = area.get("year-suffix-delimiter", default)
     collapsed: list[_RenderedCite] = []
     for of_year in _split(group, _only_suffix_differs):
-        delimiter_after_year = of_year[-1].delimiter
         # "2000b" becomes "b"
         for cite in of_year[1:]:
             cite.pieces = [piece for piece in cite.pieces if _is_year_suffix(piece)]
@@ -369,7 +368,6 @@ def _collapse_years(
         for cite in of_year[:-1]:
             cite.delimiter = delimiter
         collapsed += _with_ranges(of_year, _has_next_suffix) if in_ranges else of_year
-        collapsed[-1].delimiter = delimiter_after_year
     return collapsed
 
 

@@ -486,12 +486,15 @@ def _date_in_fields(year: int, month: str, day: str) -> dict[str, Any]:
     season = _SEASONS.get(month.lower())
     if season is not None:
         return {"date-parts": [[year]], "season": season}
+
     months = [_MONTHS.index(name.lower()) + 1 for name in _MONTH.findall(month)]
     numbers = [int(number) for number in _NUMBER.findall(f"{month} {plain_text(day)}")]
     if not months:  # "7" and perhaps a day
         return {"date-parts": [[year, *numbers[:2]]]}
     if len(months) == 2 and len(numbers) != 2:  # "jan/feb"; "30 jan--2 feb" has two days
         return {"date-parts": [[year, months[0]], [year, months[1]]]}
+
+    # One day or none: both ends are the same. "10--12 mar" has one month for its two days
     first = [year, months[0], *numbers[:1]]
     last = [year, months[-1], *numbers[-1:]]
     return {"date-parts": [first] if first == last else [first, last]}

@@ -159,6 +159,21 @@ def test_of_the_locales_of_a_style_that_of_the_dialect_counts(what: str) -> None
                 assert shown_of_first != expected, f"{what}: no difference to see in {dialect}"
 
 
+@pytest.mark.parametrize("what", OWN)
+def test_what_a_style_says_of_a_language_stays_in_this_style(what: str) -> None:
+    """All styles of a program share a locale."""
+    content, layout = OWN[what]
+    own = f"<locale>{content.format('true', 'true')}</locale>"
+    shared = Locale.load("de-AT")
+    before = _shown_with(layout, "de-AT", [], shared)
+
+    changed = _shown_with(layout, "de-AT", [own], shared)
+    after = _shown_with(layout, "de-AT", [], shared)
+
+    assert changed != before, f"{what}: no difference to see"
+    assert after == before, f"{what} of another style is shown: {after}"
+
+
 def test_ordinals_of_a_style_take_the_place_of_all_those_of_the_language() -> None:
     """CSL 1.0.2, Ordinal Suffixes."""
     own = '<locale xml:lang="en"><terms><term name="ordinal">!</term></terms></locale>'

@@ -96,6 +96,16 @@ class Terms:
             closing=(self.term("close-quote"), self.term("close-inner-quote")),
         )
 
+    def copy(self) -> Terms:
+        """Return terms to lay others over, without a change of these."""
+        return Terms(
+            self.lang,
+            dict(self.terms),
+            dict(self.ordinals),
+            dict(self.dates),
+            dict(self.options),
+        )
+
     def overlay(self, node: Node) -> None:
         """Lay the terms, dates and options of a ``<locale>`` over these."""
         for options in node.children("style-options"):
@@ -201,7 +211,11 @@ class Locale:
 
     @cached_property
     def _terms(self) -> Terms:
-        return self.in_style(())
+        """The terms outside any style: English, with this locale over it."""
+        terms = Terms(self.lang)
+        for node in self._layers:
+            terms.overlay(node)
+        return terms
 
     def in_style(self, style_locales: Iterable[Node]) -> Terms:
         """Return the terms that hold in a style that has these ``<locale>`` elements of its own.
@@ -210,9 +224,7 @@ class Locale:
         languages to those for this dialect (CSL 1.0.2, Locale Fallback).
         """
         # The language of "de-DE" comes before the dialect, so that the dialect wins
-        terms = Terms(self.lang)
-        for node in self._layers:
-            terms.overlay(node)
+        terms = self._terms.copy()
         language = self.lang.partition("-")[0]
         nodes = list(style_locales)
         for lang in dict.fromkeys(["", language, self.lang]):

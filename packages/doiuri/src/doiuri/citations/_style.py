@@ -73,7 +73,7 @@ class ReferenceStyle:
             a style without a list, unless it is one of notes
         """
         if name in SHIPPED:
-            return cls(name, Path(__file__).with_name(f"{name}.csl").read_bytes())
+            return _shipped_style(name)
         if name.lower().endswith(".csl") and "\0" not in name:
             path = Path(folder, name)
         else:
@@ -132,6 +132,11 @@ class ReferenceStyle:
     def replaces_names(self) -> bool:
         """Whether something stands for the names of an entry that the entry before it has, too."""
         return b"subsequent-author-substitute=" in (self.parent_xml or self.xml)
+
+
+@cache
+def _shipped_style(name: str) -> ReferenceStyle:
+    return ReferenceStyle(name, Path(__file__).with_name(f"{name}.csl").read_bytes())
 
 
 def _find(name: str, folders: list[Path]) -> Path:

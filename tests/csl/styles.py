@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +59,17 @@ DOE = {
 ANONYMOUS = {"id": "handbook", "type": "book", "title": "The Handbook"}
 
 
+@cache
+def parsed(xml: str) -> Style:
+    """The style of a text; styles do not change, so each text is read once."""
+    return Style.parse(xml)
+
+
 def processor_of(
     xml: str, items: list[dict[str, Any]], citations: list[list[Cite]], **options: Any
 ) -> Processor:
     """A processor that knows its citations."""
-    processor = Processor(Style.parse(xml), items, **options)
+    processor = Processor(parsed(xml), items, **options)
     processor.set_citations(citations)
     return processor
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -174,11 +174,10 @@ class Locale:
                 "for another language, get its file from https://github.com/citation-style-language/locales"
                 " and give its path to Locale.read"
             )
-        layers = [_read_shipped(layer) for layer in dict.fromkeys([ENGLISH, name])]
         # "de" is "de-DE"; a dialect without a file, such as "de-LI", keeps its tag
         if "-" not in tag:
             tag = name
-        return cls(tag, tuple(layers))
+        return _shipped_locale(tag, name)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Locale:
@@ -261,6 +260,13 @@ def _available() -> tuple[str, ...]:
     names = (file.name for file in folder.iterdir())
     tags = [name[len("locales-") : -len(".xml")] for name in names if name.endswith(".xml")]
     return tuple(sorted(tags))
+
+
+@lru_cache(maxsize=100)  # callers may make up any number of dialects
+def _shipped_locale(tag: str, name: str) -> Locale:
+    """Return the locale of a tag: the terms of a file that comes with this package, over those of English."""
+    layers = [_read_shipped(layer) for layer in dict.fromkeys([ENGLISH, name])]
+    return Locale(tag, tuple(layers))
 
 
 @cache

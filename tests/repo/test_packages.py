@@ -104,9 +104,7 @@ LISTS: dict[str, Iterable[str]] = {
     "the extras in packages/doiuri/pyproject.toml": chain(*EXTRAS.values()),
     "the packages in .github/ISSUE_TEMPLATE/bug.yml": FORM["body"][1]["attributes"]["options"],
     "ORDER in tests/support/manual/readme.py": ORDER,
-    "the public names in docs/reference/api/index.rst": mentions(
-        "docs/reference/api/index.rst", "^Public names$"
-    ),
+    "tests/repo/public.toml": mentions("tests/repo/public.toml"),
     "docs/reference/api/packages.rst": mentions("docs/reference/api/packages.rst"),
     "the diagram in CONTRIBUTING.md": mentions("CONTRIBUTING.md", "^```mermaid", "^```$"),
     "CHANGELOG.md": mentions("CHANGELOG.md"),

@@ -1,32 +1,20 @@
-"""The public names: those that the page ``docs/reference/api/index.rst`` lists."""
+"""The public names: those that ``tests/repo/public.toml`` lists."""
 
 from __future__ import annotations
 
 import ast
 import importlib
-import re
+import tomllib
 from typing import NamedTuple
 
 from support.manual.building import ROOT
 
-PAGE = ROOT / "docs" / "reference" / "api" / "index.rst"
 SOURCES = sorted(ROOT.glob("packages/*/src/**/*.py"))
-_MODULE = re.compile(
-    r"""
-    ^ ``(?P<module> \w+ (?: \. \w+ )* )`` \n       # the term of a list of definitions
-    (?P<names> (?: [ ]{3} .* \n )+ )               # the names, each in double backquotes
-    """,
-    re.MULTILINE | re.VERBOSE,
-)
 
 
 def listed_names() -> dict[str, list[str]]:
-    """Return the names that the page lists, by module."""
-    page = PAGE.read_text("utf-8")
-    return {
-        entry["module"]: re.findall(r"``(\w+)``", entry["names"])
-        for entry in _MODULE.finditer(page)
-    }
+    """Return the names that ``tests/repo/public.toml`` lists, by module."""
+    return tomllib.loads((ROOT / "tests" / "repo" / "public.toml").read_text("utf-8"))
 
 
 def module_of(file_name: str) -> str:

@@ -193,3 +193,16 @@ def site(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> MakeSite:
         return Site(tmp_path, caplog)
 
     return make
+
+
+@pytest.fixture
+def pelican() -> Iterator[None]:
+    """Keep Pelican from changing loggers for other tests; its filter drops what was said before."""
+    import pelican.log
+
+    logging.getLogger().__class__ = logging.RootLogger
+    logging.setLoggerClass(logging.Logger)
+    log = logging.getLogger("doiuri")
+    log.addFilter(pelican.log.LimitLogger.limit_filter)  # as it does itself
+    yield
+    log.removeFilter(pelican.log.LimitLogger.limit_filter)

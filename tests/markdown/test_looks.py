@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -100,7 +101,7 @@ WORK = {
     "container-title": "Nature",
     "issued": {"date-parts": [[1843]]},
 }
-CARDS = [
+CARDS: list[dict[str, Any]] = [
     {"handle": "10.1000/1", "values": VALUES, "metadata": {CSL: WORK}},
     {"handle": "10.1000/2", "values": VALUES},
 ]

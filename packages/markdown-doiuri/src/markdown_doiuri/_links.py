@@ -135,7 +135,9 @@ _WITH_CARD = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
-_DESCRIBED = re.compile(r' aria-describedby="doi-card-[^"]*"')
+# A summary may end within a link, before its card
+_BEGINNING = '<span class="doi-details">'
+_DESCRIBED = re.compile(r'<a aria-describedby="doi-card-[^"]*"')
 
 
 class LooksTreeprocessor(Treeprocessor):
@@ -198,8 +200,9 @@ def mark_missing(link: Element) -> None:
 
 
 def without_cards(page: str) -> str:
-    """Return HTML without the cards of links."""
-    return _WITH_CARD.sub(lambda card: _DESCRIBED.sub("", card["link"]), page)
+    """Return HTML without the cards of links, and without what leads to one that was cut off."""
+    links = _WITH_CARD.sub(lambda card: card["link"], page)
+    return _DESCRIBED.sub("<a", links.replace(_BEGINNING, "<span>"))
 
 
 def finish_links(root: Element, base: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from doiuri_proxy.pytest_plugin import Proxies
 from mkdocs import utils
 from mkdocs.exceptions import Abort
-from support.checks import assert_in_order, assert_times, exactly
+from support.checks import assert_in_order, assert_same, assert_times, exactly
 from support.references import RETRACTED
 
 from ..conftest import CSL, VALUES, MakeSite, Page
@@ -81,6 +81,55 @@ def test_citations_link_to_the_list_and_entries_back_to_pages(
         r"Abel \(2006\).*Kahn \(2006a\). First.*Kahn \(2006b\). Second > 2", page.text, re.DOTALL
     )
     assert ("End" in page.text.partition("Second")[2]) == own
+
+
+HOSTILE = [
+    *(
+        "%20",
+        "%",
+        "#",
+        "?",
+        " ",
+        "&",
+        "&amp;",
+        "+",
+        ":",
+        ";",
+        "=",
+        "'",
+        '"',
+        "()",
+        "[]",
+        "<b>",
+        "*",
+    ),
+    *("é", "日本"),
+]
+
+
+@pytest.mark.parametrize("directories", [True, False])
+def test_links_lead_to_and_from_pages_of_any_name(directories: bool, site: MakeSite) -> None:
+    """All links are checked by what builds the site; each page has some."""
+    sources = [f"in {name}/{name}{name}x.md" for name in HOSTILE]
+    text = "# {}\n\n[@doi:10.1000/a] @own\n"
+    pages = {source: text.format(number) for number, source in enumerate(sources)}
+    built = site({**pages, "../works.json": '[{"id": "own", "title": "Own"}]'})
+    place = "li%20st #1?/é &.md"
+
+    built.build(
+        plugins=options(bibliography=place, works="works.json"),
+        use_directory_urls=directories,
+        strict=True,
+        theme={"name": "mkdocs", "highlightjs": False},
+    )
+
+    html = "/index.html" if directories else ".html"
+    listed = built.page(place.removesuffix(".md") + html).links
+    titles = {href.partition("#cite-")[0] for href, _, _ in listed if "#cite-" in href}
+    exactly(len(HOSTILE), "pages to which the list leads back", titles)
+    for source in sources:
+        links = [href for href, *_ in built.page(source.removesuffix(".md") + html).links]
+        exactly(2, f"links of {source} to the list", [link for link in links if "#ref-" in link])
 
 
 FORMS = [
@@ -340,6 +389,20 @@ def test_a_problem_with_nocite_is_reported_once_a_build(site: MakeSite) -> None:
     built = site(PAGES)
     built.build(plugins=["search", *options(nocite=["10.1000/gone"])])
     assert built.messages() == ["nocite: doi:10.1000/gone: not found"]
+
+
+NOCITE = ["10.1000/a; 10.1000/d", '["10.1000/a", "10.1000/d"]', "|\n  10.1000/a\n  10.1000/d"]
+
+
+def test_what_a_page_lists_without_a_citation_may_be_a_text_or_a_list(site: MakeSite) -> None:
+    pages = [f"---\nnocite: {form}\n---\n# Page\n" for form in NOCITE]
+    built = site({"index.md": "", **{f"{number}.md": text for number, text in enumerate(pages)}})
+
+    built.build(plugins=options(page_lists=True))
+
+    for number, form in enumerate(NOCITE):
+        listed = re.findall('id="ref-10.1000_2f([^"]*)"', built.source(f"{number}/index.html"))
+        assert_same(f"the works of the list for nocite: {form!r}", sorted(listed), ["a", "d"])
 
 
 @pytest.mark.doi_records([RETRACTED])

@@ -1,9 +1,13 @@
 """How the time of a job grows with its input, measured on machines that may be busy."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar
 
+T = TypeVar("T")
 ATTEMPTS = 5
+TOGETHER = 12  # cases that are measured at once
 FLOOR = 0.0005  # seconds; shorter times are noise
 
 
@@ -23,6 +27,28 @@ def is_linear(job: Callable[[int], object], short: int, long: int) -> bool:
     assert long >= 8 * short, "too close to tell linear from quadratic"
     limit = (long / short) ** 1.5
     return any(_grows_below(limit, job, short, long) for _ in range(ATTEMPTS))
+
+
+def not_linear(
+    job: Callable[[Sequence[T], int], object], cases: Sequence[T], short: int, long: int
+) -> list[T]:
+    """Return the cases whose time does not grow as `is_linear` wants it.
+
+    Most take so little that a dozen of them together are below what is noise for one: `job(cases, long)` is
+    then enough for all of them, and else they are measured one by one.
+    """
+    slow: list[T] = []
+    for group in batched(cases, TOGETHER):
+        if seconds(partial(job, group, long)) <= (long / short) ** 1.5 * FLOOR:
+            continue
+        slow += (case for case in group if not is_linear(partial(job, [case]), short, long))
+    return slow
+
+
+def batched(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Yield the values in groups of a size, of which the last may be smaller."""
+    for start in range(0, len(values), size):
+        yield values[start : start + size]
 
 
 def _grows_below(limit: float, job: Callable[[int], object], short: int, long: int) -> bool:

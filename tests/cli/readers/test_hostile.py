@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from itertools import combinations, product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from doiuri import DOI, find
@@ -13,8 +13,11 @@ from doiuri.testing import strategies as dois
 from hypothesis import given
 from hypothesis import strategies as st
 from support.adversary import PATTERNS
-from support.cli.command import doiuri, findings, fixed, names, piece, places
-from support.growth import is_linear
+from support.cli.command import doiuri, findings, fixed, names, piece, places, places_in_files
+from support.growth import is_linear, not_linear
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MARKUP = ("a.md", "a.rst", "a.html", "a.xml", "a.bib", "a.tex", "a.txt")
 DATA = (
@@ -83,13 +86,13 @@ NESTING = dict.fromkeys(("[", "{", '{"a":', "- ", "(", "a: [", "? ", "\\"), 3_00
 """More than Python's stack holds."""
 
 
-@pytest.mark.parametrize(("unit", "times"), [*NESTING.items(), ("x " * 25, 20_000)])
 @pytest.mark.parametrize("name", DATA)
-def test_deep_nesting_and_lines_of_megabytes_are_read_or_said(
-    name: str, unit: str, times: int
-) -> None:
-    names(name, f'"DOI" "type" "cells" doi {unit * times}')
-    names(name, unit * times + "doi")
+def test_deep_nesting_and_lines_of_megabytes_are_read_or_said(name: str) -> None:
+    texts = [unit * times for unit, times in [*NESTING.items(), ("x " * 25, 20_000)]]
+    before = [(name, f'"DOI" "type" "cells" doi {text}') for text in texts]
+    after = [(name, f"{text}doi") for text in texts]
+
+    places_in_files(before + after)
 
 
 def test_a_file_of_many_aliases_is_not_expanded() -> None:
@@ -128,12 +131,17 @@ FRAGMENTS = [*SIGNS, *map("".join, combinations(SIGNS, 2))]
 
 @pytest.mark.parametrize("name", FRAMES)
 def test_a_text_that_repeats_itself_is_read_in_linear_time(name: str) -> None:
-    def read(frame: str, unit: str, size: int) -> None:
-        names(name, frame.format(unit * 2 * (size // len(unit * 2) + 1)))
+    def read(cases: Sequence[tuple[str, str]], size: int) -> None:
+        """Read a file for each case in one run."""
+        places_in_files(
+            (name, frame.format(unit * 2 * (size // len(unit * 2) + 1))) for frame, unit in cases
+        )
 
     cases = [*product(FRAMES[name], UNITS[name]), *product(FRAMES[name][:1], FRAGMENTS)]
-    slow = [repr(case) for case in cases if not is_linear(partial(read, *case), 400, 3_200)]
-    assert not slow, "\n".join(slow)
+
+    slow = not_linear(read, cases, 400, 3_200)
+
+    assert not slow, f"{name}: more than linear time for a text that repeats {slow}"
 
 
 UNITS_TOLD = [

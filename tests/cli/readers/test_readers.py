@@ -8,10 +8,19 @@ import itertools
 import json
 from pathlib import Path
 from textwrap import indent
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
-from support.cli.command import codes, doiuri, findings, names, piece, places
+from support.checks import assert_same
+from support.cli.command import (
+    doiuri,
+    findings,
+    findings_in_files,
+    names,
+    piece,
+    places,
+    places_in_files,
+)
 
 CASES = Path(__file__).parents[1] / "cases"
 EXPECTED: dict[str, list[dict[str, Any]]] = {}
@@ -88,6 +97,7 @@ def test_the_same_is_found_in_a_deeper_block(name: str) -> None:
 
 
 GIVEN = json.loads(Path(__file__).with_name("files.json").read_text("utf-8"))
+ABOUT = [(case["about"], case["text"]) for case in GIVEN["cases"]]
 
 
 def with_entry(doi: str | list[str]) -> list[str | None]:
@@ -95,24 +105,63 @@ def with_entry(doi: str | list[str]) -> list[str | None]:
     return [doi, None] if isinstance(doi, str) else [*doi]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+class Reading(NamedTuple):
+    """What is read in the file of a case."""
+
+    found: list[list[str | None]]  # the DOIs, each with its entry
+    invalid: list[str]  # the pieces that are no DOIs
+    codes: list[str]
+
+
+@functools.cache
+def readings(end: str) -> list[Reading]:
+    """Return what is read in each file of ``GIVEN`` with this line end; each command runs once."""
+    files = []
+    for case in GIVEN["cases"]:
+        text = case["text"].replace("\r\n", "\n").replace("\n", end)
+        files.append((case["path"], text))
+    in_files = zip(
+        files,
+        places_in_files(files),
+        findings_in_files(files, "--select=syntax"),
+        findings_in_files(files),
+        strict=True,
+    )
+    return [
+        Reading(
+            [[place["doi"], place["entry"]] for place in found],
+            [piece(text, one) for one in invalid],
+            [one["code"] for one in told],
+        )
+        for (_, text), found, invalid, told in in_files
+    ]
+
+
 @pytest.mark.parametrize(
-    "case", GIVEN["cases"], ids=lambda case: f"{case['about']}: {case['text']}"[:70]
+    "number", range(len(GIVEN["cases"])), ids=[f"{about}: {text}"[:70] for about, text in ABOUT]
 )
-def test_dois_are_found_and_what_stands_in_the_place_of_one_is_told(
-    case: dict[str, Any], end: str
-) -> None:
+def test_dois_are_found_and_what_stands_in_the_place_of_one_is_told(number: int) -> None:
     """What is no DOI is told where one is meant, and nowhere else."""
-    path = case["path"]
-    text = case["text"].replace("\r\n", "\n").replace("\n", end)
+    case = GIVEN["cases"][number]
+    reading = readings("\n")[number]
+
     if "found" in case:
         expected = [with_entry(dois) for dois in case["found"]]
-        assert [[place["doi"], place["entry"]] for place in places(path, text)] == expected
+        assert_same(f"{case['path']} mentions", reading.found, expected)
     if "invalid" in case:
-        told = findings(path, text, "--select=syntax")
-        assert [piece(text, one) for one in told] == case["invalid"]
+        assert_same(f"{case['path']} has as no DOIs", reading.invalid, case["invalid"])
     if "codes" in case:
-        assert codes(path, text) == case["codes"]
+        assert_same(f"{case['path']} gets the codes", reading.codes, case["codes"])
+
+
+def test_line_ends_of_windows_change_nothing_of_what_is_read() -> None:
+    usual = dict(zip(ABOUT, readings("\n"), strict=True))
+    windows = dict(zip(ABOUT, readings("\r\n"), strict=True))
+
+    # A piece on several lines has their ends
+    for reading in windows.values():
+        reading.invalid[:] = [text.replace("\r\n", "\n") for text in reading.invalid]
+    assert_same("with CR LF at the ends of lines", windows, usual)
 
 
 def test_the_same_is_found_in_a_file_whether_it_is_named_or_in_a_folder(tmp_path: Path) -> None:
@@ -152,29 +201,33 @@ VALUES: dict[str, str | None] = {
 
 
 FIELDS: list[list[str]] = GIVEN["loose"] + GIVEN["fields"]
-# Each value in the first of both kinds, and every other form with a third of the values, other ones each time
-ROTATED = [
-    (path, form, text)
-    for number, (path, form) in enumerate(FIELDS)
-    for place, text in enumerate(VALUES)
-    if [path, form] in (GIVEN["loose"][0], GIVEN["fields"][0]) or place % 3 == number % 3
-]
 
 
-@pytest.mark.parametrize(("path", "form", "text"), ROTATED)
+@pytest.mark.parametrize(("path", "form"), FIELDS)
 def test_a_field_is_told_at_its_place_unless_doi_may_mean_something_else(
-    path: str, form: str, text: str
+    path: str, form: str
 ) -> None:
-    expected = VALUES[text]
-    if expected is None:
-        expected = "" if [path, form] in GIVEN["loose"] else "syntax"
-    if text in NO_DOI and "@misc" in form:
-        expected = "syntax"  # styles of BibTeX make a link of it
-    content = form.format(text)
-    told = [(one["code"], piece(content, one)) for one in findings(path, content)]
-    assert told == ([(expected, text)] if expected else [])
-    read = [piece(content, one) for one in places(path, content)]
-    assert read == ([text] if text.startswith(("10/", "10.1")) else [])
+    expected: dict[str, list[tuple[str, str]]] = {}
+    for text, code in VALUES.items():
+        told = code
+        if told is None:
+            told = "" if [path, form] in GIVEN["loose"] else "syntax"
+        if text in NO_DOI and "@misc" in form:
+            told = "syntax"  # styles of BibTeX make a link of it
+        expected[text] = [(told, text)] if told else []
+    files = [(path, form.format(text)) for text in VALUES]
+    contents = [content for _, content in files]
+
+    found = zip(VALUES, contents, findings_in_files(files), strict=True)
+    read = zip(VALUES, contents, places_in_files(files), strict=True)
+
+    told_of = {
+        text: [(one["code"], piece(content, one)) for one in told] for text, content, told in found
+    }
+    assert_same(f"in {form}, the findings on a value", told_of, expected)
+    read_of = {text: [piece(content, one) for one in places] for text, content, places in read}
+    dois = {text: [text] if text.startswith(("10/", "10.1")) else [] for text in VALUES}
+    assert_same(f"in {form}, the DOIs of a value", read_of, dois)
 
 
 DOCUMENTING = [
@@ -214,8 +267,13 @@ def test_strings_that_document_something_are_read_as_python_reads_them(form: str
     if form in DOCUMENTING:
         values |= {string: ast.literal_eval(string) for string in STRINGS}
 
-    for string, value in values.items():
-        assert names("a.py", form.format(string)) == names_in_rst(value), string
+    found = places_in_files(("a.py", form.format(string)) for string in values)
+
+    read = {
+        string: [one["doi"] for one in places] for string, places in zip(values, found, strict=True)
+    }
+    expected = {string: names_in_rst(value) for string, value in values.items()}
+    assert_same(f"in {form}, the DOIs of a string", read, expected)
 
 
 @functools.cache

@@ -10,9 +10,10 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from unittest import mock
 from doiuri import Handle
 from doiuri.resolver import Entry, Key, SQLiteStore, _process
 
+File = tuple[str, str | bytes]  # its name, whose end is its type, and its text
 MAIN = entry_points(group="console_scripts")["doiuri"].load()
 COMMAND = [sys.executable, "-m", "doiuri_cli"]
 
@@ -46,7 +48,7 @@ def doiuri(
     threshold = gc.get_threshold()
     with (
         contextlib.chdir(cwd),
-        mock.patch.dict(os.environ, environ),
+        mock.patch.dict(os.environ, environ) if environ else contextlib.nullcontext(),
         mock.patch.multiple(sys, stdin=streams[0], stdout=streams[1], stderr=streams[2]),
         warnings.catch_warnings(),
     ):
@@ -88,7 +90,7 @@ def findings(
 ) -> list[dict[str, Any]]:
     """Return what ``doiuri check`` finds in a text, as a file of this name; nobody is asked."""
     lock = () if any(str(one).startswith("--lock") for one in options) else ("--lock=",)
-    return _listed("check", path, text, "--offline", "-q", *lock, *options, **environ)
+    return _listed("check", path, text, "--offline", "--quiet", *lock, *options, **environ)
 
 
 def codes(path: str, text: str | bytes, *options: object, **environ: str) -> list[str]:
@@ -109,7 +111,7 @@ def names(path: str, text: str | bytes) -> list[str]:
 def _listed(
     command: str, path: str, text: str | bytes, *options: object, **environ: str
 ) -> list[dict[str, Any]]:
-    words = "-o", "jsonl", "--stdin-filename", path, *_options(options), "-"
+    words = "--output-format=jsonl", "--stdin-filename", path, *_options(options), "-"
     run = doiuri(command, *words, stdin=_encoded(text), **environ)
     assert run.returncode in {0, 1}, run
     assert "cannot be read" not in run.stderr, run
@@ -118,10 +120,57 @@ def _listed(
 
 def fixed(path: str, text: str, *options: object, **environ: str) -> str:
     """Return a text after ``doiuri fix``, as a file of this name."""
-    words = "fix", "-q", "--stdin-filename", path, *_options(options), "-"
+    words = "fix", "--quiet", "--stdin-filename", path, *_options(options), "-"
     run = doiuri(*words, stdin=_encoded(text), **environ)
     assert run.returncode in {0, 1}, run
     return run.stdout
+
+
+def listed_in_files(
+    command: str, files: Iterable[File], *options: object, **environ: str
+) -> list[list[dict[str, Any]]]:
+    """Return what a command lists about each of some files, which it reads in one run."""
+    with written(files) as paths:
+        words = "--output-format=jsonl", *_options(options), *paths
+        run = doiuri(command, *words, **environ)
+    assert run.returncode in {0, 1}, run
+    assert "cannot be read" not in run.stderr, run
+
+    by_path: dict[str, list[dict[str, Any]]] = {path: [] for path in paths}
+    for one in map(json.loads, run.stdout.splitlines()):
+        by_path[one["path"]].append(one)
+    return [*by_path.values()]
+
+
+def findings_in_files(files: Iterable[File], *options: object) -> list[list[dict[str, Any]]]:
+    """Return what ``doiuri check`` finds in each of some files, in one run; nobody is asked."""
+    return listed_in_files("check", files, "--offline", "--quiet", "--lock=", *options)
+
+
+def places_in_files(files: Iterable[File], *options: object) -> list[list[dict[str, Any]]]:
+    """Return where ``doiuri find`` finds DOIs in each of some files, in one run."""
+    return listed_in_files("find", files, *options)
+
+
+def fixed_files(files: Iterable[File], *options: object) -> list[str]:
+    """Return the texts of some files after one run of ``doiuri fix``."""
+    with written(files) as paths:
+        run = doiuri("fix", "--quiet", *_options(options), *paths)
+        assert run.returncode in {0, 1}, run
+        return [Path(path).read_bytes().decode(errors="surrogateescape") for path in paths]
+
+
+@contextlib.contextmanager
+def written(files: Iterable[File]) -> Iterator[list[str]]:
+    """Write files, each into a folder of its own; yield their paths, as commands name them."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for number, (name, text) in enumerate(files):
+            path = Path(folder, f"{number}", name)
+            path.parent.mkdir(parents=True)
+            path.write_bytes(_encoded(text))
+            paths.append(str(path))
+        yield paths
 
 
 def _options(options: Sequence[object]) -> Sequence[object]:

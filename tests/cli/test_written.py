@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import html
 import itertools
 import json
 import re
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from doiuri import DOI, advise
 from support.cases import DATA
-from support.cli.command import codes, findings, fixed, names, piece, places, remember
+from support.checks import assert_same
+from support.cli.command import (
+    codes,
+    findings,
+    findings_in_files,
+    fixed,
+    fixed_files,
+    names,
+    piece,
+    places,
+    places_in_files,
+    remember,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.cli.command import File
 
 GIVEN: list[dict[str, Any]] = json.loads(
     Path(__file__).with_name("written.json").read_text("utf-8")
@@ -69,45 +89,141 @@ def loud(case: dict[str, Any]) -> str:
     return text
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['syntax']}: {case['text']}"[:70])
-def test_a_text_gets_its_findings_and_its_fixes(case: dict[str, Any], tmp_path: Path) -> None:
-    """The unsafe fixes are those that are applied if only the names in the last text are registered."""
+def in_sentences(text: str) -> str:
+    """Return sentences with a text in the places where prose has DOIs, seven times."""
+    return f"(See {text}), {text}, {text}; '{text}': x.\n\nIs {text}, it is {text}!\nAnd {text}."
+
+
+class Files(NamedTuple):
+    """The files of a case."""
+
+    plain: File
+    in_capitals: File
+    in_sentences: File | None  # None if the text does not stand alone in a plain text
+    safe: str  # the text after the safe fixes
+    unsafe: str  # that after all fixes, if only the names in it are registered
+
+
+def files_of(case: dict[str, Any]) -> Files:
     path, around = in_file(case)
-    text = around.format(case["text"])
-    text_in_capitals = around.format(loud(case))
     safe = around.format(case.get("fixed", case["text"]))
-    unsafe = around.format(case["unsafe"]) if "unsafe" in case else safe
-    config = tmp_path / "doiuri.toml"
-    config.write_text(f'tex-escape = "{case.get("tex_escape", "any")}"\n')
+    return Files(
+        plain=(path, around.format(case["text"])),
+        in_capitals=(path, around.format(loud(case))),
+        in_sentences=(path, in_sentences(case["text"]))
+        if (path, around) == ("a.txt", "{}")
+        else None,
+        safe=safe,
+        unsafe=around.format(case["unsafe"]) if "unsafe" in case else safe,
+    )
 
-    found = findings(path, text, "--config", config)
 
-    assert told(text, found) == case["told"]
-    if text_in_capitals != text:
-        found_in_capitals = findings(path, text_in_capitals, "--config", config)
-        assert [(finding["code"], finding["doi"]) for finding in found_in_capitals] == [
-            (code, doi) for code, _, doi in case["told"]
-        ]
+def files_with(tex_escape: str) -> list[Files]:
+    """Return the files of the cases with this setting."""
+    return [files_of(case) for case in CASES if case.get("tex_escape", "any") == tex_escape]
+
+
+@contextlib.contextmanager
+def configured(tex_escape: str) -> Iterator[tuple[str, str]]:
+    """Yield the options for a configuration file with this setting."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder, "doiuri.toml")
+        config.write_text(f'tex-escape = "{tex_escape}"\n')
+        yield "--config", str(config)
+
+
+@functools.cache
+def found_with(tex_escape: str) -> dict[File, list[dict[str, Any]]]:
+    """Return the findings on all files of the cases with this setting, from one run."""
+    all_files: dict[File, None] = {}
+    for files in files_with(tex_escape):
+        wanted = files.plain, files.in_capitals, files.in_sentences
+        all_files |= dict.fromkeys(file for file in wanted if file is not None)
+    with configured(tex_escape) as options:
+        return dict(zip(all_files, findings_in_files(all_files, *options), strict=True))
+
+
+@functools.cache
+def safely_fixed_with(tex_escape: str) -> dict[File, str]:
+    """Return the texts of the cases with this setting after safe fixes, from one run."""
+    files = dict.fromkeys(files.plain for files in files_with(tex_escape))
+    with configured(tex_escape) as options:
+        return dict(zip(files, fixed_files(files, *options), strict=True))
+
+
+class Group(NamedTuple):
+    """Files for which one cache has the answers."""
+
+    known: dict[str, bool]  # whether each name is registered
+    files: dict[File, str]  # each with its text after all fixes
+
+
+@functools.cache
+def fixed_with(tex_escape: str) -> dict[File, str]:
+    """Return the texts of the cases with this setting after all fixes.
+
+    Only the names in what a case expects are registered, so that cases which contradict each other need runs of
+    their own.
+    """
+    all_files = files_with(tex_escape)
+    found = found_with(tex_escape)
+    registered = places_in_files((files.plain[0], files.unsafe) for files in all_files)
+    groups: list[Group] = []
+    for files, mentioned in zip(all_files, registered, strict=True):
+        wrong = [finding["doi"] for finding in found[files.plain] if finding["doi"]]
+        known = dict.fromkeys(wrong, False) | {place["doi"]: True for place in mentioned}
+        known = {name.upper(): known[name] for name in known if name.startswith("10.")}
+        group = next((group for group in groups if agree(group.known, known)), Group({}, {}))
+        if not group.files:
+            groups.append(group)
+        group.known.update(known)
+        group.files.update(dict.fromkeys((files.plain, files.in_capitals), ""))
+
+    after: dict[File, str] = {}
+    for group in groups:
+        with configured(tex_escape) as options:
+            cache = Path(options[1]).with_name("cache.sqlite")
+            remember(cache, group.known)
+            unsafe = "--unsafe-fixes", "--offline", "--cache", cache
+            texts = fixed_files(group.files, *options, *unsafe)
+        after |= zip(group.files, texts, strict=True)
+    return after
+
+
+def agree(known: dict[str, bool], others: dict[str, bool]) -> bool:
+    """Return whether no name is registered according to one and not according to the other."""
+    return all(known[name] == others[name] for name in known.keys() & others.keys())
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['syntax']}: {case['text']}"[:70])
+def test_a_text_gets_its_findings_and_its_fixes(case: dict[str, Any]) -> None:
+    """The unsafe fixes are those that are applied if only the names in the last text are registered."""
+    files = files_of(case)
+    text = files.plain[1]
+    tex_escape = case.get("tex_escape", "any")
+
+    found = found_with(tex_escape)
+
+    assert_same(f"the findings on {text!r}", told(text, found[files.plain]), case["told"])
+    in_capitals = [(one["code"], one["doi"]) for one in found[files.in_capitals]]
+    expected = [(code, doi) for code, _, doi in case["told"]]
+    assert_same(f"the findings on {files.in_capitals[1]!r}", in_capitals, expected)
+    if files.in_sentences is not None:
+        sentences = files.in_sentences[1]
+        found_there = told(sentences, found[files.in_sentences])
+        assert_same(f"the findings on {sentences!r}", found_there, case["told"] * 7)
     if "says" in case:  # None: no suggestion, as it would only be a guess
-        message = found[0]["message"]
-        assert message.endswith(case["says"]) if case["says"] else "did you mean" not in message
-    if (path, around) == ("a.txt", "{}"):
-        sentences = (
-            f"(See {text}), {text}, {text}; '{text}': x.\n\nIs {text}, it is {text}!\nAnd {text}."
-        )
-        assert told(sentences, findings(path, sentences)) == case["told"] * 7
+        message = found[files.plain][0]["message"]
+        is_said = message.endswith(case["says"]) if case["says"] else "did you mean" not in message
+        assert is_said, f"{text!r} gets the message {message!r}, not {case['says']!r}"
 
-    cache = tmp_path / "cache.sqlite"
-    wrong = [finding["doi"] for finding in found if finding["doi"]]
-    known = dict.fromkeys(wrong, False) | dict.fromkeys(names(path, unsafe), True)
-    remember(cache, {name: exists for name, exists in known.items() if name.startswith("10.")})
-    options = "--config", config, "--unsafe-fixes", "--offline", "--cache", cache
-
-    if case["told"]:  # without a finding, there is less that safe fixes might change
-        assert fixed(path, text, "--config", config) == safe
-    assert fixed(path, text, *options) == unsafe
-    if text_in_capitals != text:
-        assert fixed(path, text_in_capitals, *options).lower().split() == unsafe.lower().split()
+    after = safely_fixed_with(tex_escape)[files.plain]
+    assert_same(f"{text!r} after safe fixes", after, files.safe)
+    fixed = fixed_with(tex_escape)
+    assert_same(f"{text!r} after all fixes", fixed[files.plain], files.unsafe)
+    words = fixed[files.in_capitals].lower().split()
+    in_lower_case = files.unsafe.lower().split()
+    assert_same(f"{files.in_capitals[1]!r} after all fixes", words, in_lower_case)
 
 
 # Their suggestions drop text, or guess at what is lost

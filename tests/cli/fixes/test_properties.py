@@ -16,7 +16,8 @@ from docutils.nodes import Element
 from doiuri import DOI
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from support.cli.command import doiuri, fixed, names, remember
+from support.checks import exactly
+from support.cli.command import doiuri, fixed, fixed_files, names, remember
 
 GIVEN: dict[str, Any] = json.loads(Path(__file__).with_name("forms.json").read_text("utf-8"))
 FORMS: dict[str, list[str]] = GIVEN["forms"]
@@ -68,12 +69,14 @@ def test_safe_fixes_keep_the_dois_and_leave_nothing_to_a_second_run(
 
 def apply(path: str, text: str) -> tuple[str, bool]:
     """Return a text after the safe fixes that ``check`` lists, and whether there are any."""
-    words = "check", "--isolated", "--offline", "--lock=", "-q", "-", "--stdin-filename", path
-    sarif = doiuri(*words, "-o", "sarif", stdin=text.encode()).stdout
-    listed = doiuri(*words, "-o", "json", stdin=text.encode()).stdout
+    words = "check", "--isolated", "--offline", "--lock=", "--quiet", "-", "--stdin-filename", path
+    with tempfile.TemporaryDirectory() as folder:
+        outputs = "-o", "json", "-o", f"sarif:{folder}/a.sarif"
+        listed = doiuri(*words, *outputs, stdin=text.encode()).stdout
+        log = json.loads(Path(folder, "a.sarif").read_text("utf-8"))
 
     changes = []
-    results = json.loads(sarif)["runs"][0]["results"]
+    results = log["runs"][0]["results"]
     for result, finding in zip(results, json.loads(listed), strict=True):
         if finding["fix"] and finding["fix"]["safe"]:
             (change,) = result["fixes"][0]["artifactChanges"]
@@ -204,10 +207,8 @@ def kept(line: str) -> str:
     return html.unescape(html.unescape(text))
 
 
-@pytest.mark.parametrize("spelling", KEPT["spellings"])
-@pytest.mark.parametrize("path", KEPT["forms"])
-def test_safe_fixes_keep_the_name_however_it_is_spelled(path: str, spelling: str) -> None:
-    """A third of all pairs of head and name in each file, other ones in the next spelling."""
+def spelled(path: str, spelling: str) -> str:
+    """Return a file with a third of all pairs of head and name, other ones in the next spelling."""
     before, form, after = KEPT["forms"][path]  # the start of a file, an entry in it, and its end
     escapes: dict[str, str] = KEPT["spellings"][spelling]
     first = ([*KEPT["forms"]].index(path) + [*KEPT["spellings"]].index(spelling)) % 3
@@ -218,10 +219,21 @@ def test_safe_fixes_keep_the_name_however_it_is_spelled(path: str, spelling: str
         if '"{}"' in form:
             value = json.dumps(value)[1:-1]
         entries.append(form.format(value, n=number))
-    text = f"{before}{''.join(entries)}{after}"
+    return f"{before}{''.join(entries)}{after}"
 
-    better = fixed(path, text)
 
-    assert better != text or path == "a.txt"
-    for old, new in zip(text.split("\n"), better.split("\n"), strict=True):
-        assert old == new or kept(old) == kept(new), f"{new} instead of {old}"
+@pytest.mark.parametrize("path", KEPT["forms"])
+def test_safe_fixes_keep_the_name_however_it_is_spelled(path: str) -> None:
+    texts = [spelled(path, spelling) for spelling in KEPT["spellings"]]
+
+    fixes = fixed_files((path, text) for text in texts)
+
+    for text, better in zip(texts, fixes, strict=True):
+        assert better != text or path == "a.txt", f"{path}: nothing is fixed in {text!r}"
+        lines = exactly(text.count("\n") + 1, "lines", better.split("\n"))
+        lost = [
+            f"{new} instead of {old}"
+            for old, new in zip(text.split("\n"), lines, strict=True)
+            if old != new and kept(old) != kept(new)
+        ]
+        assert not lost, f"{path}: a name is lost: {lost}"

@@ -4,7 +4,7 @@ import ast
 import json
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +13,8 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
-from support.cli.command import codes, fixed, remember
+from support.checks import assert_same
+from support.cli.command import codes, fixed, fixed_files, remember
 
 SICI = "10.1175/1520-0493(2002)130{}1913:EDAWPO{}2.0.CO;2"
 RAW = SICI.format("<", ">")
@@ -85,20 +86,30 @@ FORMS = [
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form.path}: {form.text}")
 def test_the_host_reads_the_same_but_for_the_doi(form: Form) -> None:
-    wrong = []
+    texts = []
     for head, name in product(HEADS, NAMES):
         written = head + name
         if form.path == "a.xml":
             written = written.replace("<", "&lt;").replace(">", "&gt;")
         if form.read is manual_page or form.arguments:
             written = written.replace("%", "\\%" if form.read is manual_page else "%%")
-        text = form.text.format(written)
+        texts.append(form.text.format(written))
 
-        better = fixed(form.path, text)
+    fixes = fixed_files((form.path, text) for text in texts)
 
-        if told(form, better) != told(form, text) or fixed(form.path, better) != better:
-            wrong.append(f"{better} instead of {text}")
+    wrong = [
+        f"{better} instead of {text}"
+        for text, better in zip(texts, fixes, strict=True)
+        if told(form, better) != told(form, text)
+    ]
     assert not wrong, "\n".join(wrong)
+    assert_fixed(form.path, fixes)
+
+
+def assert_fixed(path: str, texts: Sequence[str]) -> None:
+    """Fail if something is left to fix."""
+    again = fixed_files((path, text) for text in texts)
+    assert_same(f"fixed once more, {path}", again, texts)
 
 
 def told(form: Form, text: str) -> str:
@@ -126,17 +137,22 @@ def told(form: Form, text: str) -> str:
     ],
 )
 def test_asciidoc_keeps_what_is_around_a_link(construct: str) -> None:
-    for head, name in product(HEADS, NAMES):
-        text = construct.format(*2 * [head + name])
+    mentions = [*product(HEADS, NAMES)]
+    texts = [construct.format(*2 * [head + name]) for head, name in mentions]
 
-        better = fixed("a.adoc", text)
+    fixes = fixed_files(("a.adoc", text) for text in texts)
 
-        around = "(.*)".join(map(re.escape, construct.split("{}")))
+    around = "(.*)".join(map(re.escape, construct.split("{}")))
+    for (_, name), better in zip(mentions, fixes, strict=True):
         links = re.fullmatch(around, better, re.DOTALL)
-        assert links is not None, better
+        assert links is not None, f"more than links is changed: {better}"
         for link in links.groups():
-            assert unquote(MENTION.sub("", link)) == unquote(name), better
-        assert fixed("a.adoc", better) == better
+            assert_same(f"the name in {better!r}", unquote(MENTION.sub("", link)), unquote(name))
+    assert_fixed("a.adoc", fixes)
+
+
+BLANKS = ["%s", "zenodo.%d", "a%(name)s", "<id>", "zenodo.<record-id>", "<%= id %>"]
+BLANKS += [r"\d+", r"[^/]+"]  # of regular expressions
 
 
 @pytest.mark.parametrize(
@@ -153,19 +169,20 @@ def test_asciidoc_keeps_what_is_around_a_link(construct: str) -> None:
         ("a.yml", "url: '{}'\n"),
     ],
 )
-@pytest.mark.parametrize(
-    "end",
-    ["%s", "zenodo.%d", "a%(name)s", "<id>", "zenodo.<record-id>", "<%= id %>", r"\d+", r"[^/]+"],
-)
-def test_what_is_to_be_filled_in_is_no_name(path: str, text: str, end: str) -> None:
-    link = f"https://doi.org/10.1000/{end}"
+def test_what_is_to_be_filled_in_is_no_name(path: str, text: str) -> None:
+    names = [f"10.1000/{end}" for end in BLANKS]
     if path == "a.html":
-        link = link.replace("<", "&lt;").replace(">", "&gt;")
+        names = [name.replace("<", "&lt;").replace(">", "&gt;") for name in names]
 
-    better = fixed(path, text.format(link))
+    fixes = fixed_files((path, text.format(f"https://doi.org/{name}")) for name in names)
 
-    assert link.removeprefix("https://doi.org/") in better
-    assert fixed(path, better) == better
+    lost = [
+        f"{name} in {better}"
+        for name, better in zip(names, fixes, strict=True)
+        if name not in better
+    ]
+    assert not lost, f"{path}: what is to be filled in is taken for a name: {lost}"
+    assert_fixed(path, fixes)
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_what_another_resolver_does_not_know_is_named_and_not_written(
 
     run = doiuri("lock", *options, cwd=folder)
 
-    said = "Not registered according to this resolver, which only https://doi.org can say: "
+    said = "Not locked: only https://doi.org can confirm that these are unregistered: "
     names_said = run.stderr.partition(said)[2].partition(".\n")[0]
     assert {*names_said.split(", ")} == {KAHN, BARE}
     assert content(folder)["record"][KAHN.upper()] == json.loads(before)["record"][KAHN.upper()]

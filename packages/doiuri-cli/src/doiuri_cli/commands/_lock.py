@@ -225,7 +225,9 @@ def _not_kept(draft: LockDraft) -> str:
     text = ""
     if draft.unlockable:
         names = visible(", ".join(doi.name for doi in draft.unlockable))
-        text += f" Not registered according to this resolver, which only https://doi.org can say: {names}."
+        text += (
+            f" Not locked: only https://doi.org can confirm that these are unregistered: {names}."
+        )
     if draft.kept_works:
         names = visible(", ".join(doi.name for doi in draft.kept_works))
         text += (

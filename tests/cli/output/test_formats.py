@@ -94,7 +94,7 @@ def written(folder: Path, *options: object) -> dict[str, str]:
     """Return what each format says about the files in a folder."""
     with tempfile.TemporaryDirectory() as place:
         outputs = [f"-o{name}:{place}/{name}" for name in FORMATS]
-        words = "check", "--isolated", "--offline", "--lock=", "-q", *options, *outputs
+        words = "check", "--isolated", "--offline", "--lock=", "--quiet", *outputs, *options
         run = doiuri(*words, cwd=folder)
         assert run.returncode in {0, 1}, run
         return {name: Path(place, name).read_text("utf-8") for name in FORMATS}
@@ -388,3 +388,63 @@ def test_the_summary_explains_marks_only_where_findings_have_them(
 
     assert ("[*]" in run.stdout) == bool(mark)
     assert f"1 warning. {mark}1 can be fixed with doiuri fix." in run.stderr
+
+
+# What runners of CI take for commands in the output of a job: GitHub's, Azure's, TeamCity's, GitLab's
+RUNNER = re.compile(r"\A\s*::|##\[|##vso\[|##teamcity\[|\x1b", re.IGNORECASE)
+OURS = re.compile(r"::(?:error|warning|notice) title=doiuri ")
+FOREIGN_COMMANDS = [
+    "::error::x",
+    "  ::stop-commands::x",
+    "::add-mask::x",
+    "##[error]x",
+    "##[Group]x",
+    "##vso[task.complete result=Succeeded;]x",
+    "##VSO[task.setvariable variable=a]x",
+    "##teamcity[buildStatus status='SUCCESS']",
+    "\x1b[0Ksection_start:1:x\r\x1b[0K",
+]
+WORDS = [
+    "check --offline --all",
+    "check --offline --max-size=1",
+    "check --offline --select={}",
+    "check --offline --compare -o markdown",
+    "find",
+    "find --unique",
+    "fix --unsafe-fixes --offline --check",
+    "lock --offline",
+]
+
+
+def commands_to_runners(text: str) -> list[str]:
+    """Return the lines that a runner would take for a command, but for our own."""
+    lines = re.split(r"[\r\n]", text)
+    return [line for line in lines if RUNNER.search(line) and not OURS.match(line)]
+
+
+@pytest.mark.parametrize("command", FOREIGN_COMMANDS)
+def test_no_name_text_or_message_is_a_command_to_a_runner(command: str, tmp_path: Path) -> None:
+    link = "<http://doi.org/10.1000/182>"
+    field = command.replace("\r", "").replace("\x1b", "")
+    files = {
+        f"{command}.md": f"{command} {link}\n",
+        f"a\n{command}.md": f"{link}\n{command}\nhttps://doi.org/10.1000/\n{command}\n",
+        f"{command}.ipynb": "no notebook",
+        f"a.{command}": "doi:10.1000/182",
+        "a.bib": f"@misc{{{field},\n  doi = {{{field}10.1000}}\n}}\n"
+        f"@misc{{b, title = {{{field}}}, doi = {{10.1000/{field}}}}}\n",
+        "a.yaml": f"- id: '{field}'\n  doi: 10.1000\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    told: list[str] = []
+
+    for name, text in written(tmp_path, "--", *files).items():
+        told += [f"-o {name} writes {line!r}" for line in commands_to_runners(text)]
+    for words in WORDS:
+        options = [word.format(command) for word in words.split()]
+        run = doiuri(*options, "--", *files, ".", cwd=tmp_path)
+        lines = commands_to_runners(f"{run.stdout}\n{run.stderr}")
+        told += [f"doiuri {words} writes {line!r}" for line in lines]
+
+    assert not told, "; ".join(told)

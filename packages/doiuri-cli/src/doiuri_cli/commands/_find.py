@@ -12,7 +12,14 @@ from doiuri_cli._examine import FileReport
 from doiuri_cli._run import Runner, examined, inputs_of, with_entry_keys
 from doiuri_cli.commands import PROBLEM, Command, write_notes, write_problems
 from doiuri_cli.commands._options import config_options, file_options, make_config
-from doiuri_cli.output._report import indented, location_text, members, to_json, write_json_list
+from doiuri_cli.output._report import (
+    indented,
+    inert,
+    location_text,
+    members,
+    to_json,
+    write_json_list,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -90,9 +97,9 @@ def _write(mentions: Iterable[LocatedMention], output: str, *, unique: bool) -> 
         if output == "jsonl":
             line = to_json(_members(mention))
         elif unique:
-            line = str(mention.name)
+            line = inert(str(mention.name))
         else:
-            line = f"{location_text(mention.location)}: {mention.name}"
+            line = f"{location_text(mention.location)}: {inert(str(mention.name))}"
         sys.stdout.write(f"{line}\n")
 
 

@@ -304,8 +304,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 
 
-# What CI systems take for a command: "##vso[…]" and "##[…]" anywhere, "::…::" where a line starts
-_COMMAND = re.compile(r"##(?=\[|vso\[)|\A\s*::", re.IGNORECASE)
+# What CI systems take for a command: "##[…]", Azure's "##vso[…]" and TeamCity's "##teamcity[…]" anywhere,
+# "::…::" where a line starts
+_COMMAND = re.compile(r"##(?=(?:vso|teamcity)?\[)|\A\s*::", re.IGNORECASE)
 
 
 def visible(text: str) -> str:

@@ -6,6 +6,7 @@ import json
 import re
 import time
 import tracemalloc
+from itertools import compress, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import pytest
 from doiuri.plugins import DOI_ORG
 from doiuri.resolver import Entry, Key, LockFile, Resolver, SQLiteStore
 from doiuri_proxy.pytest_plugin import Proxies
+from support.checks import assert_same
 from support.cli.command import doiuri, piece
 from support.doi_org import doi_org
 
@@ -132,6 +134,58 @@ def test_a_registered_name_that_was_probably_meant_is_suggested(
     requests = len(doi_proxy.log)
     assert check(tmp_path, meant, *options)[0] == told
     assert len(doi_proxy.log) == requests + 1  # about the guess that is not registered
+
+
+# A dead name, and what may have been meant by it, the most probable first
+GUESSES = {
+    "10.1000/{}O.pdf": ["10.1000/{}O", "10.1000/{}0.pdf"],
+    "10.1000/{}/l2/full": ["10.1000/{}/l2", "10.1000/{}/12/full"],
+    "10.1000/{}/I3/page": ["10.1000/{}/13/page", "10.1000/{}/I3"],
+    "10.1000/{}/o4/x/meta": ["10.1000/{}/o4/x", "10.1000/{}/04/x/meta"],
+    "10.1000/{}/a/5O/x.pdf": ["10.1000/{}/a/5O/x", "10.1000/{}/a/50/x.pdf", "10.1000/{}/a/5O"],
+}
+
+
+@pytest.mark.parametrize("form", GUESSES)
+def test_of_several_registered_names_that_may_be_meant_the_most_probable_is_suggested(
+    form: str, doi_proxy: Proxies, tmp_path: Path
+) -> None:
+    """For each choice of the guesses that are registered."""
+    expected: dict[str, str] = {}
+    registered: list[str] = []
+    for number, chosen in enumerate(product((False, True), repeat=len(GUESSES[form])), 20):
+        names = [guess.format(number) for guess in compress(GUESSES[form], chosen)]
+        registered += names
+        hint = f"; did you mean {names[0]}?" if names else ""
+        expected[form.format(number)] = f"{form.format(number)} is not registered{hint}"
+    proxy = doi_proxy([{"handle": name, "values": []} for name in registered])
+
+    told = check(tmp_path, expected, "--resolver", proxy.url, "--select=not-found", "--cache=")[0]
+
+    messages = dict(zip(expected, told["not-found"], strict=True))
+    assert_same("what is said about a dead name", messages, expected)
+
+
+def test_a_longer_name_that_is_registered_is_meant_and_no_guess(
+    doi_proxy: Proxies, tmp_path: Path
+) -> None:
+    """In "see 10.1000/1O.", it is "10.1000/1O." and not "10.1000/10", which is registered, too."""
+    longer = {f"10.1000/{number}O": f"10.1000/{number}O." for number in range(1, 4)}
+    guesses = [name.replace("O", "0") for name in longer]
+    proxy = doi_proxy([{"handle": name, "values": []} for name in [*longer.values(), *guesses]])
+    options = "--resolver", proxy.url, "--cache=", "--select=not-found"
+
+    # Each is mentioned in a sentence; the last one also without its full stop
+    (tmp_path / "b.txt").write_text(f"doi:{[*longer][-1]} there\n")
+    words = [*("check", "-o", "jsonl"), *options, "a.txt", "b.txt"]
+    (tmp_path / "a.txt").write_text("".join(f"See doi:{name}\n\n" for name in longer.values()))
+    told = map(json.loads, doiuri(*words, cwd=tmp_path).stdout.splitlines())
+
+    assert_same(
+        "what is said about names that are registered with a full stop",
+        [(one["path"], one["message"]) for one in told],
+        [("b.txt", "10.1000/3O is not registered; did you mean 10.1000/3O.?")],
+    )
 
 
 def test_a_slash_belongs_to_a_name_that_is_registered_only_with_it(

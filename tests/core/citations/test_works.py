@@ -141,6 +141,39 @@ def test_a_broken_entry_changes_no_other_work(
     assert len(library.problems) == 1
 
 
+WRONG = {
+    # What is wrong, and its line
+    "a.bib": ("@book{a, doi = {10.1000/a}}\n@book{b,\n  doi = {10.1000}\n}\n", 2),
+    "b.json": ('[{"id": "a"},\n {"id": "b", "DOI": "10.1000"}]', 2),
+    "c.yaml": ("- id: a\n- type: book\n  id: b\n  DOI: '10.1000'\n", 2),
+    "d.yml": ("references:\n- id: a\n- {}\n", 3),
+    "e.yaml": ("- id: a\n\n-\n  - id: b\n", 4),
+    "f.yaml": ("- id: a\n- id: b\n- id: a\n  title: A\n", 3),
+}
+WRONG_FILES = {
+    "g.json": ('[{"id": "a"},\n {"id" "b"}]', 2),
+    "h.yaml": ("- id: a\n- id: 'b\n  c: d\n- id: [\n", 5),
+    "i.yaml": ("- id: a\n- id: \x07\n", 2),
+}
+
+
+@pytest.mark.parametrize("count", [0, 1, 7])
+def test_messages_name_the_line_however_many_lines_are_in_front(count: int, tmp_path: Path) -> None:
+    for name, (text, line) in (WRONG | WRONG_FILES).items():
+        (tmp_path / name).write_text("\n" * count + text)
+        place = f"{tmp_path / name}:{line + count}: "
+        promise = f"the message on {name} with {count} lines in front begins with {place!r}"
+
+        if name in WRONG:
+            told = [*read_works([name], tmp_path).problems]
+        else:
+            with pytest.raises(ValueError, match="not") as refused:
+                read_works([name], tmp_path)
+            told = [str(refused.value)]
+
+        assert [message[: len(place)] for message in told] == [place], f"{promise}: {told}"
+
+
 def test_ids_of_one_doi_cite_one_work(tmp_path: Path) -> None:
     (tmp_path / "a.bib").write_text(
         "@book{a, doi = {10.1000/a}, title = {A}, year = 2001, author = {Ay, A.}}\n"

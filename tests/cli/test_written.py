@@ -97,9 +97,9 @@ def in_sentences(text: str) -> str:
 class Files(NamedTuple):
     """The files of a case."""
 
-    plain: File
-    in_capitals: File
-    in_sentences: File | None  # None if the text does not stand alone in a plain text
+    plain: tuple[str, str]
+    in_capitals: tuple[str, str]
+    in_sentences: tuple[str, str] | None  # None if the text does not stand alone in a plain text
     safe: str  # the text after the safe fixes
     unsafe: str  # that after all fixes, if only the names in it are registered
 

@@ -127,12 +127,12 @@ def fixed(path: str, text: str, *options: object, **environ: str) -> str:
 
 
 def listed_in_files(
-    command: str, files: Iterable[File], *options: object, **environ: str
+    command: str, files: Iterable[File], *options: object
 ) -> list[list[dict[str, Any]]]:
     """Return what a command lists about each of some files, which it reads in one run."""
     with written(files) as paths:
         words = "--output-format=jsonl", *_options(options), *paths
-        run = doiuri(command, *words, **environ)
+        run = doiuri(command, *words)
     assert run.returncode in {0, 1}, run
     assert "cannot be read" not in run.stderr, run
 

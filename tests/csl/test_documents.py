@@ -11,6 +11,7 @@ import pytest
 from csl.grammar import POSITIONS, Chance, element, shown
 from csl.styles import style_of
 from doiuri_csl import Cite, Locale, Processor, Run, Style, to_text
+from support.checks import assert_same
 
 COLLAPSE = ("", "citation-number", "year", "year-suffix", "year-suffix-ranged")
 PREFIXES = ("see {}", "({}", "{}:", "“{}” in", ", {}", "[{}", "{} (")
@@ -179,6 +180,61 @@ def test_names_shorten_at_their_bounds(rule: str) -> None:
                     for count in range(1, 7)
                 ]
                 assert text == " / ".join(expected), layout
+
+
+ORDERS = ("", "first", "all")
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_delimiter_after_an_inverted_name_follows_the_last_name_that_is_shown(order: str) -> None:
+    """CSL 1.0.2, Name, "after-inverted-name": "Doe, A., et al." but "Doe, A., B. Roe et al."."""
+    rules = (
+        'delimiter-precedes-et-al="after-inverted-name"',
+        'delimiter-precedes-last="after-inverted-name"',
+    )
+    for count, shown_count in product((2, 3, 4), (1, 2, 3, 4)):
+        people = [{"family": letter, "given": letter.lower()} for letter in "ABCDEFG"[:count]]
+        options = f'et-al-min="{shown_count + 1}" et-al-use-first="{shown_count}" name-as-sort-order="{order}"'
+        name = f'<name and="text" {" ".join(rules)} {options}/>'
+        xml = style_of(f'<names variable="author">{name}</names>')
+
+        text = shown(xml, [{"id": "x", "author": people}], [[Cite("x")]])[0]
+
+        is_inverted = [
+            order == "all" or (order == "first" and index == 0) for index in range(count)
+        ]
+        names = [
+            f"{person['family']}, {person['given']}"
+            if inverted
+            else f"{person['given']} {person['family']}"
+            for person, inverted in zip(people, is_inverted, strict=True)
+        ]
+        first = min(shown_count, count)
+        if first < count:
+            comma = "," if is_inverted[first - 1] else ""
+            expected = f"{', '.join(names[:first])}{comma} et al."
+        else:
+            comma = "," if is_inverted[count - 2] else ""
+            expected = f"{', '.join(names[:-1])}{comma} and {names[-1]}"
+        assert_same(f"{first} of {count} names, sort order {order!r}", text, expected)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_suffix_has_a_period_unless_initials_have_none(order: str) -> None:
+    """As citeproc-js has it; a suffix without a period stays, and so do given names in full."""
+    person = {"family": "King", "given": "Martin Luther"}
+    for mark, suffix in product((None, "", " ", ".", ". ", "-"), ("Jr.", "III", "Esq.")):
+        option = "" if mark is None else f'initialize-with="{mark}"'
+        name = f'<name {option} name-as-sort-order="{order}"/>'
+        xml = style_of(f'<names variable="author">{name}</names>')
+
+        text = shown(xml, [{"id": "x", "author": [{**person, "suffix": suffix}]}], [[Cite("x")]])[0]
+
+        has_period = mark is None or "." in mark
+        expected = suffix if has_period else suffix.rstrip(".")
+        assert text.endswith(f" {expected}"), (
+            f"{text!r} does not end in {expected!r}: mark {mark!r}"
+        )
 
 
 @pytest.mark.parametrize("depth", range(5))
@@ -426,6 +482,61 @@ def test_what_tells_cites_apart_does_not_change_entries_or_other_dates() -> None
         assert texts(given.format(rule))[3:] == plain[3:], f"entries by the rule {rule}"
     letters = texts('disambiguate-add-year-suffix="true"')[:3]
     assert letters == ["Doe 2010 2001a", "Doe 2011 2001b", "Doe 2012 2001c"]
+
+
+TELLING_APART = {
+    "nothing": "",
+    "names": 'disambiguate-add-names="true"',
+    "given names in a cite": 'disambiguate-add-givenname="true"',
+    "given names in all": 'disambiguate-add-givenname="true" givenname-disambiguation-rule="all-names"',
+    "letters": 'disambiguate-add-year-suffix="true"',
+    "all": 'disambiguate-add-names="true" disambiguate-add-givenname="true" disambiguate-add-year-suffix="true"',
+}
+
+
+@pytest.mark.parametrize("form", ["short", "long"])
+def test_what_tells_cites_apart_does_not_change_their_order(form: str) -> None:
+    """By short names and then the year, Doe 2001 comes before Doe 2003, whether it is Zoe Doe's or not."""
+    chance = random.Random(1)
+    people = [
+        {"family": family, "given": given} for family in ("Doe", "Roe") for given in ("Ann", "Zoe")
+    ]
+    names = (
+        f'<names variable="author"><name form="{form}" et-al-min="2" et-al-use-first="1"'
+        ' initialize-with="."/></names>'
+    )
+    year = '<date variable="issued"><date-part name="year"/></date>'
+    more = f'<macro name="who">{names}</macro>'
+    sort = '<sort><key macro="who"/><key variable="issued"/></sort>'
+    for _ in range(12):
+        works: list[tuple[list[dict[str, str]], int]] = [
+            (chance.sample(people, chance.choice((1, 2, 3))), chance.randint(2001, 2004))
+            for _ in range(6)
+        ]
+        items: list[dict[str, Any]] = [
+            {"id": str(number), "author": authors, "issued": {"date-parts": [[in_year]]}}
+            for number, (authors, in_year) in enumerate(works)
+        ]
+        cites = [Cite(item["id"]) for item in items]
+
+        def key(
+            cite: Cite, works: list[tuple[list[dict[str, str]], int]] = works
+        ) -> tuple[str, str, int]:
+            authors, in_year = works[int(cite.id)]
+            given = authors[0]["given"] if form == "long" else ""
+            return authors[0]["family"], given, in_year
+
+        for method, options in TELLING_APART.items():
+            xml = style_of(f"{names}{year}", more=more).replace(
+                "<citation>", f"<citation {options}>{sort}"
+            )
+            processor = Processor(Style.parse(xml), items)
+            processor.set_citations([cites])
+
+            in_order = [cite.id for cite in processor.sort(cites)]
+
+            expected = [cite.id for cite in sorted(cites, key=key)]
+            assert_same(f"order of {works} with {method} added", in_order, expected)
 
 
 DOI_ADDRESS = "https://doi.org/10.1000/182"

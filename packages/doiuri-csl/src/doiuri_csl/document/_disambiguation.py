@@ -166,7 +166,7 @@ class _Solver:
 
             Lists of other variables stay: ``names_shown.given_names`` has what is shown by the variable.
             """
-            count = self._count_with(cited_item, index)
+            count = self._count_with(index)
             lists = self._lists[cited_item.id]
             changed = []
             for number, names in enumerate(lists):
@@ -180,17 +180,15 @@ class _Solver:
             for cited_item in group:
                 for names in self._lists[cited_item.id][:1]:  # if the cite has names
                     cited_item.names_shown.given_names[names.variable, index] = given_name
-                cited_item.names_shown.count = self._count_with(cited_item, index)
+                cited_item.names_shown.count = self._count_with(index)
         return groups
 
-    def _count_with(self, cited_item: CitedItem, index: int) -> int:
+    def _count_with(self, index: int) -> int:
         """Return how many names a cite has to show so that the one with an index is among them.
 
-        If the style adds no names (``disambiguate-add-names``), the cite shows as many as before.
+        0 if the style adds no names (``disambiguate-add-names``): the cite shows as many as the style wants.
         """
-        # Not fewer than a name before has asked for
-        count = cited_item.names_shown.count
-        return max(index + 1, count) if self._adds_names else count
+        return index + 1 if self._adds_names else 0
 
     def try_conditions(self, groups: list[_Group]) -> list[_Group]:
         """Make the style's tests for ``disambiguate`` true, one after the other, for items still alike.

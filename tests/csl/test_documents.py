@@ -539,6 +539,46 @@ def test_what_tells_cites_apart_does_not_change_their_order(form: str) -> None:
             assert_same(f"order of {works} with {method} added", in_order, expected)
 
 
+SUBSTITUTES = {
+    "editors": '<names variable="editor"/>',
+    "editors who are translators": '<names variable="editor translator"/>',
+    "translators who are editors": '<names variable="translator editor"/>',
+    "a macro": '<text macro="m"/>',
+    "a group": '<group delimiter=", "><text variable="title"/><number variable="volume"/></group>',
+    "a title": '<text variable="title"/>',
+    "a date": '<date variable="issued"><date-part name="year"/></date>',
+    "names with substitutes": (
+        '<names variable="composer"><name/><substitute><text variable="title"/></substitute></names>'
+    ),
+}
+
+
+@pytest.mark.parametrize("substitute", SUBSTITUTES.values(), ids=SUBSTITUTES)
+def test_what_stands_for_missing_names_is_not_shown_again(substitute: str) -> None:
+    """CSL 1.0.2, Substitute. What does not stand for them is shown where the style has it."""
+    translator = "Poe" if "translator" in substitute else "Moe"
+    item = {"id": "x", "title": "Ants", "volume": "7", "issued": {"date-parts": [[2001]]},
+            "editor": ["Poe"], "translator": [translator]}  # fmt: skip
+    rest = """<names variable="editor"/><names variable="translator"/>
+        <text variable="title"/><number variable="volume"/><text variable="volume"/>
+        <date variable="issued"><date-part name="year"/></date>"""
+    names = f'<names variable="author"><name/><label/><substitute>{substitute}</substitute></names>'
+    more = '<macro name="m"><number variable="volume"/><text variable="title" prefix=" "/></macro>'
+
+    def show(layout: str) -> str:
+        xml = style_of(f'<group delimiter=" | ">{layout}</group>', more=more)
+        return shown(xml, [item], [[Cite("x")]])[0]
+
+    first, *others = show(names + rest).split(" | ")
+    usual = show(rest).split(" | ")
+
+    assert_same("the substitute", first, show(names))
+    of_first = [word for word in ("Poe", "Ants", "7", "2001") if word in first]
+    expected = [part for part in usual if not any(word in part for word in of_first)]
+    assert of_first, f"no value is in {first!r}"
+    assert_same(f"what follows {first!r}", others, expected)
+
+
 DOI_ADDRESS = "https://doi.org/10.1000/182"
 PMCID_ADDRESS = "https://www.ncbi.nlm.nih.gov/pmc/articles/PMC17"
 ADDRESSES = [

@@ -153,9 +153,10 @@ class Names:
         form = self.label.form if self.label else "long"
         if not context.terms.term("editortranslator", form):
             return pairs
-        # The translators are shown by the list of the editors, so that a substitution counts them too
-        context.progress.rendered.append("translator")
-        return [(self.variables[0], "editortranslator")]
+        # The list of the first variable shows the people of both, so that a substitution counts the second too
+        shown, other = self.variables
+        context.progress.rendered.append(other)
+        return [(shown, "editortranslator")]
 
     def _with_label(
         self, pieces: list[Piece], role: str, count: int, context: Context

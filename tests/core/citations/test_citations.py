@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -410,11 +410,51 @@ def test_formatting_is_data() -> None:
     assert [span for span in spans if span.target] == [Span((Run(ODD.url),), ODD)]
 
 
-def test_a_style_without_dois_links_at_the_end(tmp_path: Path) -> None:
-    (tmp_path / "own.csl").write_text(STYLE.format(f"{CITATION}{BIBLIOGRAPHY}"))
+TITLE = '<text variable="title" suffix=". "/>'
+DOI_OF_STYLE = '<text variable="DOI" prefix="https://doi.org/"/>'
+URL_OF_STYLE = '<text variable="URL" prefix="At "/>'
+EITHER = '<choose><if variable="{}">{}</if><else>{}</else></choose>'
+SHOWN_ADDRESSES = {
+    "nothing": "",
+    "no address": TITLE,
+    "the DOI": TITLE + DOI_OF_STYLE,
+    "the URL": TITLE + URL_OF_STYLE,
+    "both": TITLE + URL_OF_STYLE + DOI_OF_STYLE,
+    "the DOI or else the URL": TITLE + EITHER.format("DOI", DOI_OF_STYLE, URL_OF_STYLE),
+    "the URL or else the DOI": TITLE + EITHER.format("URL", URL_OF_STYLE, DOI_OF_STYLE),
+    "the address first": URL_OF_STYLE + DOI_OF_STYLE + TITLE,
+}
+OWN_URL = "https://a.example/b"
+
+
+@pytest.mark.parametrize("layout", SHOWN_ADDRESSES.values(), ids=SHOWN_ADDRESSES)
+def test_in_every_style_an_entry_leads_to_the_address_of_its_work(
+    layout: str, tmp_path: Path
+) -> None:
+    """To the DOI if it has one, or else to the URL; at the end if the style shows neither, and never twice."""
+    bibliography = f"<bibliography><layout>{layout}</layout></bibliography>"
+    (tmp_path / "own.csl").write_text(STYLE.format(f"{CITATION}{bibliography}"))
     style = ReferenceStyle.load("own.csl", tmp_path)
-    assert text_of(entry({"title": "T", "DOI": ODD.name}, style)) == f"T {ODD.url}"
-    assert text_of(entry({"title": "T"}, style)) == "T"
+    for has_doi, has_url, has_title in product((True, False), repeat=3):
+        item = {"id": "id"}
+        item |= {"title": "T"} if has_title else {}
+        item |= {"DOI": ODD.name} if has_doi else {}
+        item |= {"URL": OWN_URL} if has_url else {}
+        key = ODD if has_doi else "id"
+        works = {key: Work.from_item(key, item)}
+
+        [shown] = Bibliography([key], works, style).entries()
+
+        targets = [span.target for span in shown.spans if span.target is not None]
+        own_url = [OWN_URL] if has_url else []
+        address = [ODD] if has_doi else own_url
+        shows_url = URL_OF_STYLE in layout and has_url
+        others = [OWN_URL] if has_doi and OWN_URL in targets and shows_url else []
+        assert sorted(map(str, targets)) == sorted(map(str, [*address, *others])), f"of {item}"
+        has_room = has_title and layout != ""
+        assert ("T" in text_of(shown.spans)) is (has_room or (has_title and not address)), (
+            f"of {item}"
+        )
 
 
 def test_a_citation_may_show_the_doi_and_tests_the_position(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from doiuri._text import is_web
 from doiuri.bibtex import entries, names
 from doiuri.citations._style import ENGLISH, locale_of
 from doiuri.tex import plain_text, rich_text, unknown_commands
@@ -556,8 +557,7 @@ def _links(fields: Fields) -> dict[str, str]:
         *_URL.findall(_verbatim(fields.get("howpublished", ""))),
         *_eprints(fields),
     ]
-    urls = (address for address in addresses if address.startswith("http"))
-    return {"DOI": _verbatim(fields.get("doi", "")), "URL": next(urls, "")}
+    return {"DOI": _verbatim(fields.get("doi", "")), "URL": next(filter(is_web, addresses), "")}
 
 
 def _eprints(fields: Fields) -> Iterator[str]:

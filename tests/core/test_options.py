@@ -3,16 +3,20 @@
 import re
 import sys
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from doiuri import DOI, __version__
 from doiuri.plugins import open_resolver, user_agent
+from doiuri.plugins.clients import ClientOptions
+from doiuri.plugins.display import display
 from doiuri.plugins.options import OPTIONS, SETTINGS, Option, Options, read_options
 from doiuri.plugins.survey import tally
 from doiuri.resolver import Resolver
 from doiuri.rest import agency_url, record_url
+from doiuri.search import Search
 from doiuri.works import Work
 from support.ports import refusing
 
@@ -237,20 +241,54 @@ def test_user_agent() -> None:
     assert user_agent("doiuri", "me@example.org").endswith("; mailto:me@example.org)")
 
 
+DOORS_OF_BASES: dict[str, Callable[[str], object]] = {
+    "the option": lambda base: Options.read({"resolver": base}, environ={}),
+    "the variable": lambda base: Options.read({}, environ={"DOIURI_RESOLVER": base}),
+    "link": lambda base: DOI("10.1000/182").link(base),
+    "display": lambda base: display(DOI("10.1000/182"), "link", base=base),
+    "record_url": lambda base: record_url(DOI("10.1000/182"), base=base),
+    "agency_url": lambda base: agency_url([DOI("10.1000/182")], base=base),
+    "Resolver": Resolver,
+    "clients": ClientOptions.read,
+    "Crossref": lambda base: Search(Resolver(offline=True), crossref=base),
+    "DataCite": lambda base: Search(Resolver(offline=True), datacite=base),
+}
+
+
 @pytest.mark.parametrize(
     "base", ["http://müller.example/", "http://１２７.0.0.1", "http://a.example/ü"]
 )
 def test_bases_beyond_ascii_are_refused_everywhere_alike(base: str) -> None:
     """HTTP clients differ in what they make of them, some raise UnicodeError."""
-    doi = DOI("10.1000/182")
-    doors: list[Callable[[], object]] = [
-        lambda: Options.read({"resolver": base}, environ={}),
-        lambda: Options.read({}, environ={"DOIURI_RESOLVER": base}),
-        lambda: doi.link(base),
-        lambda: record_url(doi, base=base),
-        lambda: agency_url([doi], base=base),
-        lambda: Resolver(base),
-    ]
-    for door in doors:
+    for door in DOORS_OF_BASES.values():
         with pytest.raises(ValueError, match="is not ASCII: write its host as xn--…"):
-            door()
+            door(base)
+
+
+@pytest.mark.parametrize("door", DOORS_OF_BASES.values(), ids=DOORS_OF_BASES)
+def test_a_base_has_a_scheme_a_host_and_a_path_and_nothing_else(
+    door: Callable[[str], object],
+) -> None:
+    """What follows it would be part of a query or a fragment, and empty parts are parts, too."""
+    for scheme, host, path in product(
+        ("http://", "https://"), ("127.0.0.1:9", "[::1]"), ("", "/a/")
+    ):
+        door(f"{scheme}{host}{path}")
+        for part in ("?", "?a", "?a=b", "#", "#a", "?#", "?a#b", "#a?b"):
+            with pytest.raises(ValueError, match="neither query nor fragment"):
+                door(f"{scheme}{host}{path}{part}")
+        for user in ("@", ":@", "me@", "me:pass@", ":pass@"):
+            with pytest.raises(ValueError, match="neither user nor password"):
+                door(f"{scheme}{user}{host}{path}")
+
+
+@pytest.mark.parametrize("door", DOORS_OF_BASES.values(), ids=DOORS_OF_BASES)
+@pytest.mark.parametrize(
+    "base",
+    ["127.0.0.1", "//127.0.0.1", "http:", "http:///a", "ftp://127.0.0.1", "mailto:127.0.0.1"],
+)
+def test_a_base_lacks_neither_its_scheme_nor_its_host(
+    door: Callable[[str], object], base: str
+) -> None:
+    with pytest.raises(ValueError, match="is not an http or https URL"):
+        door(base)

@@ -26,8 +26,10 @@ from doiuri.works import Work
 from support.references import RECORDED, Recorded
 
 
-@pytest.mark.parametrize("recorded", RECORDED, ids=str)
-def test_a_style_shows_what_citeproc_js_shows(recorded: Recorded, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "recorded"), [*enumerate(RECORDED)], ids=map(str, RECORDED))
+def test_a_style_shows_what_citeproc_js_shows(
+    number: int, recorded: Recorded, tmp_path: Path
+) -> None:
     """Names, dates, numbers, terms, letters, groups, collapsing and order; if not, ``ours`` says what."""
     (tmp_path / "works.json").write_text(json.dumps(recorded.works), "utf-8")
     (tmp_path / "own.csl").write_text(recorded.style, "utf-8")
@@ -41,7 +43,9 @@ def test_a_style_shows_what_citeproc_js_shows(recorded: Recorded, tmp_path: Path
         for ours, theirs in zip(shown, recorded.lines, strict=True)
         if ours != recorded.case.get("ours", {}).get(theirs, theirs)
     ]
-    for cite in {*chain(*recorded.cites)}:
+    # A quarter of them, others in the next style: a sentence needs four citations
+    cites = list(dict.fromkeys(chain(*recorded.cites)))
+    for cite in cites[number % 4 :: 4]:
         wrong += (f"{cite}: {found}" for found in in_sentence(bibliography, cite, style))
     assert not wrong, "\n".join(wrong)
 

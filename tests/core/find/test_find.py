@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain, product
+from itertools import chain, cycle, product
 from typing import Any
 
 import pytest
@@ -244,9 +244,11 @@ def test_a_closer_look_finds_the_same_between_delimiters(syntax: str) -> None:
         for context, delimiters in product(_CONTEXTS, _DELIMITED)
         if not _nests_quotes(context, delimiters)
     ]
-    mentions = product(("", "doi:", "https://doi.org/"), _PLAIN)
+    # Each place with each link; the names take turns
+    names = cycle(_PLAIN)
     texts = [
-        place.replace("{}", f"{link}{name}") for place, (link, name) in product(places, mentions)
+        place.replace("{}", f"{link}{next(names)}")
+        for place, link in product(places, ("", "doi:", "https://doi.org/"))
     ]
 
     found = [list(find(text, syntax)) for text in texts]
@@ -300,10 +302,9 @@ def test_time_is_linear(syntax: str) -> None:
     def read(pattern: str, size: int) -> None:
         list(find(repeated(pattern, size), syntax))
 
-    patterns = (*PATTERNS, *NOTATIONS)
-    assert not [
-        one for one in patterns if not is_linear(functools.partial(read, one), 1_000, 8_000)
-    ]
+    for pattern in (*PATTERNS, *NOTATIONS):
+        is_fine = is_linear(functools.partial(read, pattern), 400, 3_200)
+        assert is_fine, f"the time grows faster than the text: {pattern!r} in {syntax}"
 
 
 @pytest.mark.parametrize(
@@ -324,4 +325,4 @@ def test_time_is_linear(syntax: str) -> None:
 def test_time_is_linear_for_unclosed_tags_and_nested_values(
     syntax: str, text: Callable[[int], str]
 ) -> None:
-    assert is_linear(lambda size: list(find(text(size), syntax)), 2_500, 20_000)
+    assert is_linear(lambda size: list(find(text(size), syntax)), 1_000, 8_000)

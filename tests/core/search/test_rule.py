@@ -6,6 +6,7 @@ Each case of ``missing.json`` says what its entry and the registered works have 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import pytest
 from doiuri.resolver import Resolver
 from doiuri.search import Search
 from doiuri.works import Work
-from support.servers.search import search_site
+from support.servers.search import searchable
+from support.servers.web import Answer, Asked, site
 
 RULE = json.loads(Path(__file__).parents[2].joinpath("cases", "missing.json").read_text("utf-8"))
 
@@ -22,13 +24,29 @@ def changed(usual: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     return {member: value for member, value in (usual | changes).items() if value}
 
 
+@pytest.fixture(scope="module")
+def register() -> Iterator[Callable[[list[dict[str, Any]]], str]]:
+    """Register works in place of those before, and return the URL of the server, which all cases share."""
+    answer = searchable([])
+
+    def answer_now(asked: Asked) -> Answer:
+        return answer(asked)
+
+    def replaced_by(works: list[dict[str, Any]]) -> str:
+        nonlocal answer
+        answer = searchable(works)
+        return running.url
+
+    with site(answer_now) as running:
+        yield replaced_by
+
+
 @pytest.mark.parametrize("case", RULE["cases"], ids=lambda case: str(case["name"]))
-def test_the_rule(case: dict[str, Any]) -> None:
+def test_the_rule(case: dict[str, Any], register: Callable[[list[dict[str, Any]]], str]) -> None:
     entry = Work.from_item("gross1956", changed(RULE["entry"], case["entry"]))
-    registered = [changed(RULE["registered"], changes) for changes in case["registered"]]
-    with search_site(registered) as running:
-        resolver = Resolver(running.url, store=None)
-        [found] = Search(resolver, crossref=running.url, datacite=running.url).find([entry])
+    url = register([changed(RULE["registered"], changes) for changes in case["registered"]])
+    resolver = Resolver(url, store=None)
+    [found] = Search(resolver, crossref=url, datacite=url).find([entry])
     sure = found.doi and found.doi.name
     likely = sorted(candidate.doi.name for candidate in found.likely)
     assert (sure, likely) == (case["sure"], case["likely"]), case["name"]

@@ -182,6 +182,8 @@ class _BlockText:
     1. ``_read`` collects the text of the block, element by element.
     2. ``link_mentions`` looks for mentions in the whole text. A mention becomes a link if it stands in one text
        node, or in one element in the default role after its label: ``DOI `10.1000/182```.
+
+    :param excluded: the types of elements whose text is BOUNDARY, such as code.
     """
 
     def __init__(self, block: nodes.Element, excluded: tuple[type, ...]) -> None:

@@ -437,6 +437,7 @@ def _checker(
             unknown.update(areas)
 
     def is_checked(ignore: Ignore, code: str) -> bool:
+        """Return whether findings of the code could have been found where the comment applies."""
         if code in SEARCH_CODES:
             return False  # the comment kept the work from being sent
         area = _WHOLE_FILE if ignore.target is None else ignore.area

@@ -88,6 +88,7 @@ def _discard_output() -> None:
 
 
 def _parser() -> ArgumentParser:
+    """Return the parser of the command line: a style, a file of items, and how to write the list."""
     parser = ArgumentParser(
         prog="python -m doiuri_csl",
         description="Print a list of references in any CSL style.",

@@ -35,6 +35,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
+    """Import a public name when it is first used; ``app`` is a new application of the environment each time."""
     # pytest imports this package in every run, for the plugin: load the rest on first use.
     if name == "app":  # `uvicorn doiuri_proxy:app`
         from doiuri_proxy._server import app_of_environ

@@ -74,6 +74,7 @@ class _Once(argparse.Action):
         values: object,
         option_string: str | None = None,
     ) -> None:
+        """Store the value; exit with the message of the parser if there is one already."""
         if self._is_given:
             parser.error(f"{option_string} is given more than once; give it once")
         self._is_given = True

@@ -88,6 +88,7 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> object:
+    """Import a public name that needs a slow module when it is first used."""
     from importlib import import_module
 
     value: object

@@ -54,6 +54,7 @@ class DOISyntaxError(DOIError, ValueError):
         self.kind = kind
 
     def __str__(self) -> str:
+        """Return one line that shows at most the beginning of a long text."""
         text = self.text
         if len(text) > _LONGEST:
             text = f"{text[:_LONGEST]}…"

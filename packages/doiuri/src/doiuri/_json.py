@@ -52,6 +52,7 @@ def dump(value: object, *, indent: int | None = None, sort: bool = False) -> str
 
 @cache  # json.dumps creates an encoder for each call, which costs more than most answers take to write
 def _encoder(indent: int | None, sort: bool, *, ensure_ascii: bool) -> json.JSONEncoder:
+    """Return the encoder of these options, without white space unless it indents; it refuses NaN and infinity."""
     separators = None if indent else (",", ":")
     return json.JSONEncoder(
         ensure_ascii=ensure_ascii,

@@ -54,6 +54,7 @@ class DOIForm:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: Callable[[Any], CoreSchema]
     ) -> CoreSchema:
+        """Return how pydantic reads and writes the annotated DOI; with any other type, raise TypeError."""
         schema = handler(source)
         if getattr(source, "_kind", None) != "DOI" or schema["type"] != "lax-or-strict":
             raise TypeError(
@@ -104,6 +105,7 @@ def _validator(doi: type[DOI], read: Callable[[str], DOI]) -> Callable[[object],
     """Return the function that pydantic calls with a value: it lets DOIs pass, and reads text with ``read``."""
 
     def validate(value: object) -> DOI:
+        """Return the DOI; raise only the error that pydantic reports."""
         if isinstance(value, doi):
             return value
         try:

@@ -70,7 +70,7 @@ _REFUSED_TUNNEL = re.compile("Tunnel connection failed: ([0-9]{3})")
 
 
 class Guard:
-    """The connection that carries a request, and where it may lead."""
+    """The connection that carries a request, and where it may lead; ``guarding`` makes it, and says from what."""
 
     reused: bool = False
     """Whether the connection was open before the request."""

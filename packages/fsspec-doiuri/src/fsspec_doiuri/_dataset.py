@@ -73,6 +73,7 @@ class Dataset:
     _paths: list[str] = field(init=False, repr=False)  # of the listed files, sorted
 
     def __post_init__(self) -> None:
+        """Check all files, and divide them into those that are listed and those that are refused."""
         if self.kind not in TOKENS or not isinstance(self.version, str):
             raise ValueError(f"unknown repository {self.kind!r} or version {self.version!r}")
         if len(self.files) > MAX_FILES:

@@ -104,6 +104,7 @@ class Web:
         remaining = MAX_SIZE
 
         def get(url: str) -> Any:
+            """Return the JSON at a URL."""
             nonlocal remaining
             headers = {"Accept": "application/json"}
             with self._answer(url, kind, headers, 200, clock=clock) as response:

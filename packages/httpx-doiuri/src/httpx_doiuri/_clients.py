@@ -243,6 +243,7 @@ class _Trace:
         self._callback = callback  # the caller's own; None if there is none
 
     def __call__(self, name: str, info: dict[str, Any]) -> Any:
+        """Check the event, then pass it to the caller's callback; raise TargetError if its server is refused."""
         try:
             self._peers(name, info)
         except TargetError:
@@ -258,6 +259,7 @@ class _AsyncTrace(_Trace):
     """The same for an asynchronous client."""
 
     async def __call__(self, name: str, info: dict[str, Any]) -> None:
+        """Check the event, then pass it to the caller's callback; raise TargetError if its server is refused."""
         try:
             self._peers(name, info)
         except TargetError:

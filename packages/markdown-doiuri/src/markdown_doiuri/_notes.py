@@ -48,6 +48,8 @@ class NotesTreeprocessor(Treeprocessor):
     2. In a style of notes, a mark is put in the place of each citation, which moves into a new footnote.
     3. Notes get their numbers, those of the author included, in the order of their marks, and citations the
        order in which readers meet them.
+
+    :param inform: called with a message that is no problem.
     """
 
     def __init__(

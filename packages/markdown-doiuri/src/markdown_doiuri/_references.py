@@ -182,7 +182,10 @@ def add_text(element: Element, text: str) -> None:
 
 
 class ReferencesTreeprocessor(Treeprocessor):
-    """Writes the citations of a page, and its list of references."""
+    """Writes the citations of a page, and its list of references.
+
+    :param writer: returns what writes a page with these citations and ids, or None if it has nothing to write.
+    """
 
     def __init__(
         self,

@@ -198,6 +198,7 @@ class LinkTreeprocessor(Treeprocessor):
     3. Draw what the answers say: marks of missing DOIs, texts of cards. Later processors write the citations.
     4. Report what is wrong.
 
+    :param look_up: returns what is known about the DOIs of a page, and about the longer names.
     :param nocite: the works that each list has, though nothing cites them.
     :param metadata_nocite: returns those that the metadata of a page name, for its own list.
     """

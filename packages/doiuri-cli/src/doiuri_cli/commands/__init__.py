@@ -112,6 +112,7 @@ def show_progress(*, hidden: bool = False) -> Iterator[ShowProgress]:
         width = len(line)
 
     def show(what: str, done: int, total: int | None) -> None:
+        """Draw the line, unless it was drawn a moment ago."""
         nonlocal due
         now = time.monotonic()
         if now < due:

@@ -92,6 +92,7 @@ def file_options(function: Callable[..., object]) -> Callable[..., object]:
         jobs: int | None,
         **others: object,
     ) -> object:
+        """Call the function with what click has read, the options that choose files as one argument."""
         return function(FileOptions(paths, files_from, changed, stdin_filename, jobs), **others)
 
     return _file_options(command)

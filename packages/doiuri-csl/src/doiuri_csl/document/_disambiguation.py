@@ -59,7 +59,10 @@ def disambiguate(document: Document, first_notes: Mapping[str, int]) -> None:
 
 
 class _Solver:
-    """Makes cites of different items unlike, in groups of items whose cites look the same."""
+    """Makes cites of different items unlike, in groups of items whose cites look the same.
+
+    :param first_notes: the number of the note in which each item is cited first.
+    """
 
     def __init__(self, document: Document, first_notes: Mapping[str, int]) -> None:
         self._document = document

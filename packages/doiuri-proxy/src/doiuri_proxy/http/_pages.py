@@ -148,6 +148,7 @@ def _moved_parts() -> list[str]:
 
 @cache
 def _environment() -> Environment:
+    """Return Jinja's environment, which escapes all values, and raises an exception for one that is missing."""
     # Imported with the first page: a proxy that only serves the REST API does without.
     from jinja2 import Environment, PackageLoader, StrictUndefined
 

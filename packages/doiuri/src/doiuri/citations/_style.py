@@ -194,6 +194,7 @@ def locale_of(locale: csl.Locale | str) -> csl.Locale:
 
 @cache
 def _shipped_locale(name: str) -> csl.Locale:
+    """Return a locale of doiuri-csl; the ValueError for any other names those that there are."""
     try:
         return csl.Locale.load(name)
     except csl.CSLError:

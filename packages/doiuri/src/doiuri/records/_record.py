@@ -486,6 +486,7 @@ def select(
     lengths = {len(family) for family in families}
 
     def is_selected(value: Value) -> bool:
+        """Return whether a value has one of the indices or types, or a type of one of the families."""
         if value.index in indexes:
             return True
         upper_type = ascii_upper(value.type)

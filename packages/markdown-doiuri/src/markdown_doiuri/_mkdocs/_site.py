@@ -140,7 +140,10 @@ class SiteReferences:
 
 
 class PageWriter(Writer):
-    """Writes the citations of a page; they link to the list on the site's page of references."""
+    """Writes the citations of a page; they link to the list on the site's page of references.
+
+    :param file: the file of the page; None for a text that is not a page.
+    """
 
     def __init__(
         self, references: SiteReferences, file: File | None, citations: Citations, used: set[str]

@@ -22,7 +22,7 @@ from doiuri_cli.readers._yaml import outline
 from doiuri_cli.rules import Fix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from doiuri_cli._config import Config
     from doiuri_cli._mentions import LocatedMention
@@ -170,42 +170,61 @@ def mend(
 
     :param of_search: the findings of a search about the works in the file.
     """
-    # first is what was found before any fix, and report what is found by now
-    version = Version(source, examine(source, config))
-    first = report = judge(version.report, config, answers)
-    first = first._replace(findings=(*first.findings, *of_search))
-    count = 0
-    if of_search:
-        with_dois = _proved(version, _allowed(of_search, policy), config, prove_dois)
-        of_search = _left_of_search(of_search, version.source, with_dois)
-        version = with_dois.version
-        count = len(with_dois.fixes)
-        report = judge(version.report, config, answers)
+    original = Version(source, examine(source, config))
+    with_dois = _proved(original, _allowed(of_search, policy), config, prove_dois)
+    rounds = list(_rounds(with_dois.version, config, answers, policy))
+    last = rounds[-1]
 
-    for number_of_round in range(_MOST_ROUNDS):
+    # Only the fixes of the first round are among the first findings, and those of the last among what is left
+    found = rounds[0].report
+    if with_dois.fixes:
+        found = judge(original.report, config, answers)
+    first = [*_without_fixes(found.findings, rounds[0].proved.refused), *of_search]
+    left = [
+        *_without_fixes(last.report.findings, last.proved.refused),
+        *_left_of_search(of_search, source, with_dois),
+    ]
+
+    applied = len(with_dois.fixes) + sum(len(each.proved.fixes) for each in rounds)
+    fixed = Fixed(
+        found._replace(findings=tuple(first)),
+        last.report._replace(findings=tuple(left)),
+        applied=applied,
+        refused=next(reversed(last.proved.refused.values()), None),
+    )
+    if not applied:
+        return fixed
+    # Copies, without the lines that were counted: another process has no use for them
+    return fixed._replace(before=replace(source), after=replace(last.proved.version.source))
+
+
+class _Round(NamedTuple):
+    """The findings about a version of a file, and which of their fixes can be proved."""
+
+    report: FileReport
+    proved: _Proved
+
+
+def _rounds(
+    version: Version, config: Config, answers: Answers | None, policy: FixPolicy
+) -> Iterator[_Round]:
+    """Judge and fix a file again and again; yield each round. In the last one, no fix can be proved."""
+    for _ in range(_MOST_ROUNDS):
+        report = judge(version.report, config, answers)
         proved = _proved(version, _allowed(report.findings, policy), config, prove_corrections)
-        if number_of_round == 0:  # only the fixes of this round are among the first findings
-            first = _without_fixes(first, proved.refused)
+        yield _Round(report, proved)
         if not proved.fixes:
-            break
+            return
         version = proved.version
-        count += len(proved.fixes)
-        report = judge(version.report, config, answers)
-
-    # What the last round refused is what is left
-    report = _without_fixes(report, proved.refused)
-    report = report._replace(findings=(*report.findings, *of_search))
-    reason = next(reversed(proved.refused.values()), None)
-    fixed = Fixed(first, report, applied=count, refused=reason)
-    if count:  # copies, without the lines that were counted: another process has no use for them
-        fixed = fixed._replace(before=replace(source), after=replace(version.source))
-    return fixed
+    yield _Round(judge(version.report, config, answers), _Proved(version, (), {}))
 
 
 def _left_of_search(
     findings: Sequence[Finding], before: Source, with_dois: _Proved
 ) -> list[Finding]:
     """Return the findings of a search whose DOI was not written, each where its entry is by now."""
+    if not findings:
+        return []
     from doiuri_cli.readers._without_doi import works_without_doi  # rarely needed
 
     # The works that still have no DOI are in the same order as before, so that the old places match the new ones
@@ -216,11 +235,9 @@ def _left_of_search(
     places = dict(zip(old, new, strict=True))
 
     left = []
-    for finding in findings:
-        if finding.fix in with_dois.fixes:
-            continue
-        fix = None if finding.fix in with_dois.refused else finding.fix
-        left.append(finding._replace(location=places[finding.location], fix=fix))
+    for finding in _without_fixes(findings, with_dois.refused):
+        if finding.fix not in with_dois.fixes:
+            left.append(finding._replace(location=places[finding.location]))
     return left
 
 
@@ -234,15 +251,10 @@ def _allowed(findings: Sequence[Finding], policy: FixPolicy) -> list[Fix]:
     return compatible(fixes)
 
 
-def _without_fixes(report: FileReport, refused: Collection[Fix]) -> FileReport:
-    """Return the report on a file without the fixes that are refused: nothing is promised about them."""
-    findings = []
-    for finding in report.findings:
-        if finding.fix in refused:
-            findings.append(finding._replace(fix=None))
-        else:
-            findings.append(finding)
-    return report._replace(findings=tuple(findings))
+def _without_fixes(findings: Iterable[Finding], refused: Collection[Fix]) -> Iterator[Finding]:
+    """Yield findings without the fixes that are refused: nothing is promised about them."""
+    for finding in findings:
+        yield finding._replace(fix=None) if finding.fix in refused else finding
 
 
 class _Proved(NamedTuple):

@@ -39,7 +39,7 @@ from doiuri_cli.output._report import (
 from doiuri_cli.rules import SEARCH_CODES, WORK_CODES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Mapping, Sequence
 
     from doiuri_cli._run import InputFile
     from doiuri_cli.commands._options import FileOptions
@@ -102,41 +102,31 @@ def fix(
         )
     # Differences from the registry's metadata have no fixes, so that none is asked for
     config = config._replace(ignore=config.ignore | WORK_CODES)
-    dry = writes_diff or only_counts
     selection = files.select(config)
     config = files.located(config, selection)
     check_outputs(outputs, selection.paths, selection.folders)
     inputs = inputs_of(selection.paths, files.stdin_filename, selection.named)
-    config = with_entry_keys(config, inputs)
-    # Standard output is for the diff or the fixed text, and the report then goes to standard error
-    uses_output = writes_diff or any(file.content is not None for file in inputs)
-    runner = Runner(config, files.jobs, say=teller(quiet=quiet))
-    plan = _Plan()
-    if unsafe:
-        plan = _plan_unsafe(runner, inputs)
-        runner = runner._replace(jobs=1)  # all ask through one policy
-    elif config.columns:
-        runner.read(inputs)  # before any file is changed: raises ValueError for an unknown column
+    runner = Runner(with_entry_keys(config, inputs), files.jobs, say=teller(quiet=quiet))
+    plan = _plan_unsafe(runner, inputs) if unsafe else _plan_safe(runner, inputs)
 
+    dry = writes_diff or only_counts
     results: list[Fixed] = []
-    fix_one = partial(fix_content, config, plan.answers, plan.policy, plan.searched)
     # Closed, so that its processes end if a file or the output cannot be written
-    with contextlib.closing(runner.map(fix_one, inputs, "Fixing files")) as all_fixed:
-        for file, fixed in zip(inputs, all_fixed, strict=True):
+    with contextlib.closing(plan.fix(inputs)) as all_fixed:
+        for file, result in zip(inputs, all_fixed, strict=True):
             # Of a file that cannot be read, there is only a report
-            result = Fixed(fixed, fixed) if isinstance(fixed, FileReport) else fixed
+            fixed = Fixed(result, result) if isinstance(result, FileReport) else result
             if writes_diff:
-                _write_diff(result)
-            elif file.content is not None and not dry:
-                _write_text(file.content, result)
-            elif not dry:
-                result = write_fixes(result)
+                _write_diff(fixed)
+            written = fixed if dry else _write_fixed(file, fixed)
             # Without the texts: those of all files may not fit into memory
-            results.append(result._replace(before=None, after=None))
+            results.append(written._replace(before=None, after=None))
 
     reports = [fixed.report for fixed in results]
     # With --check, what is wrong by now; else what the fixes leave, or would leave
     reported = [fixed.first for fixed in results] if only_counts else reports
+    # Standard output may have the diff or the fixed text
+    uses_output = writes_diff or any(file.content is not None for file in inputs)
     output = sys.stderr if uses_output else sys.stdout
     with contextlib.redirect_stdout(output):
         write_report(_report(reported)._replace(shows_all=shows_all), outputs)
@@ -158,12 +148,17 @@ def _write_diff(fixed: Fixed) -> None:
         _write(diff(fixed.before, fixed.after.text))
 
 
-def _write_text(content: bytes, fixed: Fixed) -> None:
-    """Write the text from standard input to standard output, with its fixes or as it is."""
+def _write_fixed(file: InputFile, fixed: Fixed) -> Fixed:
+    """Replace a file by the one with its fixes, and return what became of it.
+
+    The text from standard input is written to standard output, with its fixes or as it is.
+    """
+    content = file.content
+    if content is None:
+        return write_fixes(fixed)
     after = fixed.after
-    if after is not None:
-        content = after.to_bytes(after.text)
-    _write(content)
+    _write(content if after is None else after.to_bytes(after.text))
+    return fixed
 
 
 def _write_remarks(results: Iterable[Fixed]) -> None:
@@ -182,12 +177,28 @@ def _findings(reports: Iterable[FileReport]) -> list[Finding]:
 
 
 class _Plan(NamedTuple):
-    """What is known before any file is fixed: nothing, unless unsafe fixes are allowed."""
+    """How files are fixed, and what is known before: nothing, unless unsafe fixes are allowed."""
 
+    runner: Runner
     answers: Answers | None = None  # about the DOIs; None if the registry was not asked
     policy: FixPolicy = FixPolicy()  # allows safe fixes only
     searched: Mapping[str, Sequence[Finding]] = {}  # what a search found, by the path of the file
     summary: Sequence[str] = ()  # the line on the search, if there was one
+
+    def fix(self, inputs: Sequence[InputFile]) -> Generator[Fixed | FileReport, None, None]:
+        """Yield each file with its fixes, or a report that says why it cannot be read; no file is changed."""
+        fix_one = partial(fix_content, self.runner.config, self.answers, self.policy, self.searched)
+        return self.runner.map(fix_one, inputs, "Fixing files")
+
+
+def _plan_safe(runner: Runner, inputs: Sequence[InputFile]) -> _Plan:
+    """Return the plan for safe fixes.
+
+    :raises ValueError: if a column is unknown: before any file is changed.
+    """
+    if runner.config.columns:
+        runner.read(inputs)
+    return _Plan(runner)
 
 
 def _plan_unsafe(runner: Runner, inputs: Sequence[InputFile]) -> _Plan:
@@ -202,7 +213,8 @@ def _plan_unsafe(runner: Runner, inputs: Sequence[InputFile]) -> _Plan:
         for report in result.reports
     }
     summary = [] if result.searched is None else [result.searched.line()]
-    return _Plan(result.answers, policy, searched, summary)
+    # In one process, as all files ask through one policy
+    return _Plan(runner._replace(jobs=1), result.answers, policy, searched, summary)
 
 
 def _write(octets: bytes) -> None:

@@ -144,23 +144,12 @@ class Pipeline:
         An error of the iterable is raised after the outcomes of the items before it.
         """
         self._budget = Budget(deadline_in(self._seconds))
-        source = self._until_failure(items)
-        done = 0
         try:
-            while True:
-                if len(self._waiting) <= self._look_ahead // 2:
-                    self._read_ahead(source)
-                if not self._waiting:
-                    break
-
-                item = self._waiting.popleft()
+            for done, item in enumerate(self._in_turn(items), 1):
                 outcome = item if isinstance(item, Outcome) else self._wait_for(item)
-                done += 1
                 if progress is not None:
                     progress(done)
                 yield outcome
-            if self._failure is not None:
-                raise self._failure
         finally:
             # When the interpreter exits, a thread may be gone that holds a mutex, for which we would wait;
             # after a fork, the sockets are the parent's
@@ -170,13 +159,25 @@ class Pipeline:
                     self._jobs.put(None)
                 self._flush()
 
+    # In the caller's thread: from items to jobs
+
+    def _in_turn(self, items: Iterable[Handle | Outcome]) -> Iterator[Outcome | _Waiting]:
+        """Yield the items, with a look-ahead: names after an item are asked about before it is yielded."""
+        source = self._until_failure(items)
+        while True:
+            if len(self._waiting) <= self._look_ahead // 2:
+                self._read_ahead(source)
+            if not self._waiting:
+                break
+            yield self._waiting.popleft()
+        if self._failure is not None:
+            raise self._failure
+
     def _until_failure(self, items: Iterable[Handle | Outcome]) -> Iterator[Handle | Outcome]:
         try:
             yield from items
-        except Exception as error:  # noqa: BLE001 - outcomes() raises it
+        except Exception as error:  # noqa: BLE001 - _in_turn() raises it
             self._failure = error
-
-    # In the caller's thread: from items to jobs
 
     def _read_ahead(self, source: Iterator[Handle | Outcome]) -> None:
         """Read items until the question need not wait for more, and ask about the new names among them."""

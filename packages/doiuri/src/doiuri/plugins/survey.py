@@ -247,8 +247,14 @@ class Survey:
 
     def _note_existence(self, dois: Sequence[DOI], outcomes: Iterable[Outcome]) -> None:
         """Note the answers about the existence of DOIs; one without values exists."""
-        answers = self._answered(dois, outcomes, self.unknown, self._stale_existence)
-        for doi, outcome in answers:
+        for doi, outcome in zip(dois, outcomes, strict=True):
+            if outcome.stale:
+                self.stale[doi] = outcome.cause
+                self._stale_existence.add(doi.key)
+            if outcome.status == "unknown" and outcome.cause is not None:
+                self.unknown[doi] = outcome.cause
+                continue
+            self.unknown.pop(doi, None)
             status = "not-found" if outcome.status == "not-found" else "found"
             self._note_status(doi, status)
 
@@ -266,31 +272,36 @@ class Survey:
         If "10.1000/a" does not exist, its mention in "see 10.1000/a." may mean "10.1000/a.". If that one exists,
         it is noted as meant, and what is needed of the shorter name is needed of it.
         """
-        # Offline, the store may be a lock file, which has the longer name only
-        absent = {"not-found", None} if self._resolver.settings.offline else {"not-found"}
-        longer_of: dict[DOI, dict[DOI, None]] = {}
-        for doi, names in longer:
-            if names and doi in needs and self.statuses.get(doi) in absent:
-                longer_of.setdefault(doi, {}).update(dict.fromkeys(names))
-
-        candidates = dict.fromkeys(chain.from_iterable(longer_of.values()))
+        longer_names = self._longer_of_missing(needs, longer)
+        candidates = dict.fromkeys(chain.from_iterable(longer_names.values()))
         self._longer.update(candidates.keys() - needs.keys())
         self._look_up_existence(self._without_status(candidates), _show_nothing)
         for doi in candidates:
             self.unknown.pop(doi, None)  # which says nothing of the document
 
         registered: dict[DOI, Need] = {}
-        for doi, longer_names in longer_of.items():
-            existing = self._with_status("found", longer_names)
-            if not existing:
-                continue
-            self.meant[doi] = existing[0]
-            self.unknown.pop(doi, None)
-            self._shortened.add(doi)
+        for doi, names in longer_names.items():
+            existing = self._with_status("found", names)
+            if existing:
+                self.meant[doi] = existing[0]
+                self.unknown.pop(doi, None)
+                self._shortened.add(doi)
             for name in existing:
                 # several shorter names may lead to one
                 registered[name] = max(needs[doi], registered.get(name, needs[doi]))
         return registered
+
+    def _longer_of_missing(
+        self, needs: Mapping[DOI, Need], longer: Iterable[tuple[DOI, Sequence[DOI]]]
+    ) -> dict[DOI, dict[DOI, None]]:
+        """Return the needed DOIs that do not exist, each with the longer names of all its mentions, each once."""
+        # Offline, the store may be a lock file, which has the longer name only
+        absent = {"not-found", None} if self._resolver.settings.offline else {"not-found"}
+        longer_names: dict[DOI, dict[DOI, None]] = {}
+        for doi, names in longer:
+            if names and doi in needs and self.statuses.get(doi) in absent:
+                longer_names.setdefault(doi, {}).update(dict.fromkeys(names))
+        return longer_names
 
     def _look_up_works(self, dois: Iterable[DOI], others: Collection[DOI], show: Show) -> None:
         """Ask for works that are not known yet.
@@ -316,7 +327,14 @@ class Survey:
 
     def _note_works(self, dois: Sequence[DOI], outcomes: Iterable[Outcome]) -> None:
         """Note the answers about works; the DOI of one that has no metadata may exist or not."""
-        for doi, outcome in self._answered(dois, outcomes, self.incomplete, self._stale_works):
+        for doi, outcome in zip(dois, outcomes, strict=True):
+            if outcome.stale:
+                self.stale[doi] = outcome.cause
+                self._stale_works.add(doi.key)
+            if outcome.status == "unknown" and outcome.cause is not None:
+                self.incomplete[doi] = outcome.cause
+                continue
+            self.incomplete.pop(doi, None)
             self.unknown.pop(doi, None)
             if outcome.status == "no-values":
                 self.works[doi] = None
@@ -404,28 +422,6 @@ class Survey:
         """Return how many of some DOIs could not be checked, and why; "" if none."""
         unknown = self.incomplete | self.unknown
         return unchecked([unknown[doi] for doi in dois if doi in unknown], len(dois))
-
-    def _answered(
-        self,
-        dois: Sequence[DOI],
-        outcomes: Iterable[Outcome],
-        unknown: dict[DOI, Cause],
-        stale: set[str],
-    ) -> Iterator[tuple[DOI, Outcome]]:
-        """Yield the DOIs that have an answer, with their outcomes.
-
-        :param unknown: gets the DOIs without an answer, and why they have none.
-        :param stale: gets the keys of those whose answer is stale.
-        """
-        for doi, outcome in zip(dois, outcomes, strict=True):
-            if outcome.stale:
-                self.stale[doi] = outcome.cause
-                stale.add(doi.key)
-            if outcome.status == "unknown" and outcome.cause is not None:
-                unknown[doi] = outcome.cause
-            else:
-                unknown.pop(doi, None)
-                yield doi, outcome
 
     @property
     def _left(self) -> float | None:

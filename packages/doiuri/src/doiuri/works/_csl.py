@@ -235,18 +235,21 @@ def read_date(value: object) -> Date | None:
     Of a season, an approximate date or free text the year is returned; of a period, its first year. Free text
     is only read if it contains nothing but a date: "c. 1998" and "13 June 2006", but not "pp. 1200-1300".
     """
+    if isinstance(value, dict):
+        return _date_of_members(value)
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        value = value[0]  # pandoc's old form, like {"year": 2006, "month": 6}
-    if not isinstance(value, dict):
-        return _date(value)
-    if "year" in value:
-        return _date([value.get(part) for part in ("year", "month", "day")])
+        return _date_of_members(value[0])  # pandoc's old form, like [{"year": 2006, "month": 6}]
+    return _date(value)
 
-    for member in ("date-parts", "raw", "literal", "date-time"):
-        date = _date(value.get(member))
-        if date is not None:
-            return date
-    return None
+
+def _date_of_members(variable: dict[str, object]) -> Date | None:
+    """Return the date in an object: of its year, month and day, or else the first member that holds one."""
+    if "year" in variable:
+        return _date([variable.get(part) for part in ("year", "month", "day")])
+
+    members = ("date-parts", "raw", "literal", "date-time")
+    dates = (_date(variable.get(member)) for member in members)
+    return next(filter(None, dates), None)
 
 
 def _date(value: object) -> Date | None:

@@ -168,18 +168,16 @@ def _read_labelled(text: str, start: int, end: int) -> Spelling:
     After a label with a colon, as in "doi:10.1000/456#789", it is ambiguous whether the "#" belongs to the name.
     """
     name_start = label_end(text, start, end)
-    has_label = name_start > start
-    is_doi_before_link = has_label and text[start] in "dD" and is_link(text, name_start, end)
-    if not has_label or is_doi_before_link:
+    label = text[start:name_start].lower()
+    is_doi_before_link = label.startswith("doi") and is_link(text, name_start, end)
+    if not label or is_doi_before_link:
         return _read_linked(text, name_start, end, PROXY_HOSTS, lenient=True)
 
     name = unescape(text, name_start, end, lenient=True)
-    label = text[start:name_start].lower()
+    ambiguous = _query_or_fragment(text, name_start, end) if ":" in label else None
     if label.startswith("urn"):
-        name = _slash_for_colon(name)
-    if ":" not in label:
-        return Spelling(name, name_start)
-    return Spelling(name, name_start, _query_or_fragment(text, name_start, end))
+        return Spelling(_slash_for_colon(name), name_start, ambiguous)
+    return Spelling(name, name_start, ambiguous)
 
 
 def stripped(text: str) -> tuple[int, int]:

@@ -153,14 +153,14 @@ def _most_similar(name: str, ids: Iterable[str]) -> str | None:
     letters = _letters(name)
     if not letters:
         return None
-    similar = {id_: _similarity(letters, _letters(id_)) for id_ in ids}
-    similar = {id_: ratio for id_, ratio in similar.items() if ratio >= _LEAST_SIMILARITY}
+    similarities = {id_: _similarity(letters, _letters(id_)) for id_ in ids}
+    candidates = [id_ for id_ in similarities if similarities[id_] >= _LEAST_SIMILARITY]
 
     def likeness(id_: str) -> tuple[float, float]:
         """Return how similar the letters of an id are, and, among equals, all of it."""
-        return similar[id_], SequenceMatcher(None, id_, name).ratio()
+        return similarities[id_], SequenceMatcher(None, id_, name).ratio()
 
-    return max(similar, key=likeness, default=None)
+    return max(candidates, key=likeness, default=None)
 
 
 def _similarity(one: str, other: str) -> float:

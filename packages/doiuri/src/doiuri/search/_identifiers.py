@@ -36,7 +36,16 @@ _ACL = lazy(
     """,
     re.VERBOSE,
 )
-_ABSTRACT = lazy(r"abs/(?P<id>\S+)")  # a volume of CoRR
+_ABSTRACT = lazy(r"abs/(?P<id>\S+)")  # a volume or a page of CoRR, which is arXiv: "abs/1412.6980"
+_MEMBERS = (
+    "collection-number",
+    "collection-title",
+    "container-title",
+    "genre",
+    "number",
+    "page",
+    "volume",
+)
 _ZENODO = lazy(r"https?://(?:www\.)?zenodo\.org/records?/(?P<number>[0-9]+)")
 
 
@@ -65,16 +74,15 @@ def named_dois(work: Work) -> Iterator[Named]:
 
 def _other_texts(work: Work) -> Iterator[str]:
     """Yield what else may hold an identifier of arXiv or of an RFC, such as "arXiv preprint arXiv:1412.6980"."""
+    texts = {member: plain_text(work.csl.get(member), _LONGEST) for member in _MEMBERS}
+    number = texts["number"]
 
-    def text(member: str) -> str:
-        return plain_text(work.csl.get(member), _LONGEST)
-
-    yield text("container-title")
-    for member in ("volume", "page"):
-        yield _ABSTRACT.sub(r"arXiv:\g<id>", text(member))
-    yield text("number")
-    yield f"{text('genre')} {text('number')}"
-    yield f"{text('collection-title')} {text('collection-number') or text('number')}"
+    yield texts["container-title"]
+    yield _ABSTRACT.sub(r"arXiv:\g<id>", texts["volume"])
+    yield _ABSTRACT.sub(r"arXiv:\g<id>", texts["page"])
+    yield number
+    yield f"{texts['genre']} {number}"
+    yield f"{texts['collection-title']} {texts['collection-number'] or number}"
 
 
 def _identifiers(text: str) -> Iterator[Named]:

@@ -130,18 +130,17 @@ class Traits(NamedTuple):
 
         In another container, volume and page have to agree both, or a page other than 1.
         """
-        has_volume = self.volume != "" and self.volume == other.volume
-        has_page = _agree_pages(self, other)
-        has_container = self._shares_container(other)
-        if self._is_elsewhere(other) and not (has_volume and has_page):
-            # Many works begin on page 1, and a volume of another journal is another volume
-            has_volume = False
-            has_page = has_page and not self.begins_on_page_one
-        if has_volume:
+        same_volume = self.volume != "" and self.volume == other.volume
+        same_page = _agree_pages(self, other)
+        is_elsewhere = self._is_elsewhere(other) and not (same_volume and same_page)
+
+        # A volume of another journal is another volume
+        if same_volume and not is_elsewhere:
             yield "volume"
-        if has_page:
+        # Many works begin on page 1
+        if same_page and not (is_elsewhere and self.begins_on_page_one):
             yield "page"
-        if has_container:
+        if self._shares_container(other):
             yield "container"
 
     def _is_elsewhere(self, other: Traits) -> bool:

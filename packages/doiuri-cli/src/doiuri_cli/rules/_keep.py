@@ -12,7 +12,7 @@ import html
 import re
 from bisect import bisect_right
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
@@ -21,6 +21,8 @@ from doiuri.plugins import PROXY_PATTERN
 from doiuri_cli.readers import type_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from doiuri_cli.readers import Part
 
 
@@ -63,7 +65,6 @@ _RST = frozenset({"rst", "text"})  # many a .txt is reStructuredText, too
 _ADORNMENT = re.compile(r"[ \t]*([!-/:-@\[-`{-~])\1{2,}[ \t\r]*\Z")
 _GRID = re.compile(r"[ \t]*(?:[-*+][ \t]+)?[|+].*[|+][ \t\r]*\Z")
 _BORDER = re.compile(r"[ \t]*(?:[-*+][ \t]+)?=+(?: +=+)+[ \t\r]*\Z")
-_MOST_BORDERS = 3  # of a simple table: above and below its head, and at its end
 _NEAR = 300  # characters of a label
 _RST_TARGET = re.compile(r"(?<![^\s`])<[^\s<>`]*\Z")
 _RST_REFERENCE_END = re.compile(r"[^`]*[^\s`]`(?:_(?![_\w])|:(?!\S))")
@@ -330,12 +331,12 @@ def _layout(text: str) -> _Layout:
     """Return the lines of reStructuredText that titles and tables are made of."""
     lines = text.split("\n")
     in_title = _lines_of_titles(lines)
-    in_simple_table = _lines_of_simple_tables(lines)
+    in_simple_table = frozenset(chain.from_iterable(_simple_tables(lines)))
 
     is_fixed: list[bool] = []
     for number, line in enumerate(lines):
         in_grid_table = _GRID.match(line) is not None
-        is_fixed.append(in_title[number] or in_simple_table[number] or in_grid_table)
+        is_fixed.append(in_title[number] or number in in_simple_table or in_grid_table)
     starts = list(accumulate((len(line) + 1 for line in lines[:-1]), initial=0))
     return _Layout(starts, is_fixed)
 
@@ -348,23 +349,18 @@ def _lines_of_titles(lines: list[str]) -> list[bool]:
     return [any(with_ends[number : number + 3]) for number in range(len(lines))]
 
 
-def _lines_of_simple_tables(lines: list[str]) -> list[bool]:
-    """Return whether each line is in a simple table: from its first border to its last.
+def _simple_tables(lines: list[str]) -> Iterator[range]:
+    """Yield which lines are in each simple table: from its first border, such as ``==== ====``, to its last.
 
-    The last is the third one, or the second if a blank line follows it. A border is such as ``==== ====``.
+    The last is the second one if a blank line or nothing follows it, and else the third.
     """
-    inside: list[bool] = []
-    borders = 0
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        is_border = _BORDER.match(line) is not None
-        if is_border:
-            borders += 1
-        inside.append(borders > 0)
-
-        is_last = borders > 1 and not following.strip()
-        if is_border and (borders == _MOST_BORDERS or is_last):
-            borders = 0
-    return inside
+    last_line = len(lines) - 1
+    borders = (number for number, line in enumerate(lines) if _BORDER.match(line))
+    for first in borders:
+        second = next(borders, last_line)
+        is_at_end = second == last_line or not lines[second + 1].strip()
+        last = second if is_at_end else next(borders, last_line)
+        yield range(first, last + 1)
 
 
 @lru_cache(1)

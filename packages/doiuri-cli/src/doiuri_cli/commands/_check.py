@@ -173,9 +173,11 @@ def _tallied(causes: Sequence[Cause]) -> dict[str, int]:
 
 def _references(reports: Sequence[FileReport], answers: Answers | None) -> Bibliographies | None:
     """Return the entries of bibliographies; None if there are none, or they were not compared."""
-    names = dict.fromkeys(entry.doi.name for report in reports for entry in report.entries)
-    lacking = list(chain.from_iterable(report.lacking for report in reports))
-    if answers is None or not (names or lacking):
+    if answers is None:
         return None
-    registered = [name for name in names if answers.statuses.get(DOI(name).key) == "found"]
+    cited = dict.fromkeys(entry.doi.name for report in reports for entry in report.entries)
+    lacking = list(chain.from_iterable(report.lacking for report in reports))
+    if not cited and not lacking:
+        return None
+    registered = [name for name in cited if answers.statuses.get(DOI(name).key) == "found"]
     return Bibliographies(registered, lacking)

@@ -128,17 +128,24 @@ def _line(mark: str, glyphs: Iterable[_Glyph]) -> str:
 
 
 def _glyph(character: str) -> _Glyph:
-    """Return a character as a terminal shows it; a tab stays, for it has no width of its own."""
+    """Return a character as a terminal shows it, and its columns: 0 if it joins the one before, 2 if it is wide.
+
+    A tab stays, for it has no width of its own.
+    """
     import unicodedata  # rarely needed
 
-    text = character if character == "\t" else escaped_character(character)
-    # Vowels and finals of Hangul join the character before them, as combining marks do
-    is_combining = unicodedata.category(character) in {"Mn", "Me"}
-    if is_combining or "\u1160" <= character <= "\u11ff":
-        return _Glyph(text, 0)
-    if unicodedata.east_asian_width(character) in {"W", "F"}:
-        return _Glyph(text, len(text) + 1)  # a wide character takes two columns
-    return _Glyph(text, len(text))
+    if character == "\t":
+        return _Glyph(character, 1)
+    text = escaped_character(character)
+    if text != character:
+        return _Glyph(text, len(text))
+
+    is_mark = unicodedata.category(character) in {"Mn", "Me"}
+    is_end_of_hangul_syllable = "\u1160" <= character <= "\u11ff"
+    if is_mark or is_end_of_hangul_syllable:
+        return _Glyph(character, 0)
+    is_wide = unicodedata.east_asian_width(character) in {"W", "F"}
+    return _Glyph(character, 2 if is_wide else 1)
 
 
 # GitHub shows no summary above 1 MiB

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from doiuri_cli.files import Source
 
 # Types of files that may be recorded HTTP, with those of an unknown type
-_DATA = frozenset(
+_TYPES_OF_RECORDS = frozenset(
     {"bibtex", "csv", "html", "json", "jsonl", "ontology", "ris", "text", "tsv", "yaml", None}
 )
 # The names of folders of tests, in lower case and without separators: "integrationtest" stands for
@@ -52,7 +52,8 @@ _IN_DOCUMENTS = frozenset({"cassettes", "fixtures", "test", "testdata", "tests"}
 """What folders of tests are called there."""
 
 _SPEC = "spec"  # a folder of tests in Ruby and JavaScript, but of a specification elsewhere
-_RECORDED = re.compile(
+# The member in which VCR keeps requests and responses
+_INTERACTIONS = re.compile(
     r"""
     ^(?:http_)?interactions:                       # in YAML
   | \A \s* \{ \s* "(?:http_)?interactions" \s* :  # in JSON
@@ -72,7 +73,8 @@ def is_test_data(path: str, searched: frozenset[str]) -> bool:
 @lru_cache(1000)
 def _is_below_tests(place: str, searched: frozenset[str]) -> bool:
     """Return whether a folder is one of tests, or below one."""
-    top, folders = _folders(place, searched)
+    top = _searched_above(Path(place), searched)
+    folders = Path(place).relative_to(top).parts
     names = [top.name, *folders]
     # Each folder with the names above it, of which the first is that of the searched folder
     for number, folder in enumerate(folders, 1):
@@ -84,17 +86,18 @@ def _is_below_tests(place: str, searched: frozenset[str]) -> bool:
 
 
 def is_recorded(source: Source, kind: str | None, searched: frozenset[str]) -> bool:
-    """Return whether a file is recorded HTTP, such as a cassette of VCR.
+    """Return whether a file is recorded HTTP: it begins as VCR's do, or is in a folder such as "cassettes".
 
     :param kind: its type, as ``type_of`` has it.
-    :param searched: the absolute paths of what is searched.
+    :param searched: the absolute paths of what is searched; a folder above them says nothing.
     """
-    if kind not in _DATA:
+    if kind not in _TYPES_OF_RECORDS:
         return False
-    if kind in {"yaml", "json"} and _RECORDED.search(source.text):
+    if kind in {"yaml", "json"} and _INTERACTIONS.search(source.text):
         return True
-    _, folders = _folders(_folder(source.path), searched)
-    return any(_compact(folder) == "cassettes" for folder in folders)
+    folder = Path(_folder(source.path))
+    names = folder.relative_to(_searched_above(folder, searched)).parts
+    return any(_compact(name) == "cassettes" for name in names)
 
 
 def _is_test_folder(name: str, above: Sequence[str]) -> bool:
@@ -123,16 +126,10 @@ def _folder(path: str) -> str:
     return os.path.dirname(os.path.abspath(path.replace("\\", "/")))  # noqa: PTH100, PTH120 - without ".."
 
 
-def _folders(place: str, searched: frozenset[str]) -> tuple[Path, Sequence[str]]:
-    """Return the searched folder that a folder is in, and the names of the folders from there to it.
-
-    Of several searched folders, the innermost counts. If there is none, it is the folder itself, without names.
-    """
-    folder = Path(place)
-    for top in (folder, *folder.parents):
-        if str(top) in searched:
-            return top, folder.relative_to(top).parts
-    return folder, ()
+def _searched_above(folder: Path, searched: frozenset[str]) -> Path:
+    """Return the innermost searched folder that a folder is in, or the folder itself if there is none."""
+    above = (place for place in (folder, *folder.parents) if str(place) in searched)
+    return next(above, folder)
 
 
 @lru_cache(64)

@@ -342,11 +342,12 @@ def _cells(source: Source) -> Iterable[_NotebookCell]:
 
 
 def _parts_of_cell(kind: str, cell: Decoded, encode: Callable[[str], str]) -> Iterator[Part]:
-    """Yield the parts of a cell's text; those of code are pieces of it, with their places there."""
+    """Yield the parts of a cell's text, each with its places in the file and in the cell."""
+    parts: Iterable[Part] = ()
     if kind in _MARKDOWN:
-        for part in parts_of_markdown(cell.text):
-            yield moved(part, cell.places, encode)._replace(cell_text=cell.text)
+        parts = parts_of_markdown(cell.text)
     elif kind == "code":
-        for part in parts_of_code(cell.text):
-            piece = moved(part, cell.places, encode)
-            yield piece._replace(cell_text=cell.text, cell_places=inner_places(part))
+        parts = parts_of_code(cell.text)
+    for part in parts:
+        in_file = moved(part, cell.places, encode)
+        yield in_file._replace(cell_text=cell.text, cell_places=inner_places(part))

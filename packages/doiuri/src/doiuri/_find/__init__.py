@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri._doi import DOI
 from doiuri._find import _plain
-from doiuri._find._leads import label_nearby
+from doiuri._find._leads import has_label_nearby
 from doiuri._find._shortened import without_shortened
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _mentions(text: str, syntax: str) -> Iterator[MentionSpan]:
     """Return the mentions in a text; raises ValueError if the syntax is unknown."""
     match syntax:
         case "text":
-            return _plain.mentions(text, lambda place: label_nearby(text, place))
+            return _plain.mentions(text, lambda place: has_label_nearby(text, place))
         case "html" | "xml":
             from doiuri._find._html import HTML
 

@@ -230,10 +230,10 @@ def _is_inside_word(text: str, start: int, previous: str) -> bool:
     return previous in _CURRENCY
 
 
-def label_nearby(source: str, place: int) -> bool:
-    """Return whether the word "doi" stands before ``place`` with nothing but markup between.
+def has_label_nearby(source: str, place: int) -> bool:
+    """Return whether ``place`` comes after the word "doi" and nothing but markup, as in ``<b>DOI</b> 10.12/a``.
 
-    As in ``<b>DOI</b> 10.12/a`` or ``"doi": "10.12/a"``, where a short registrant code is no decimal.
+    Then even a short number such as "10.12" is the prefix of a DOI, and no decimal.
     """
     start = max(0, place - _NEARBY)
     if "doi" not in source[start:place].lower():

@@ -8,7 +8,7 @@ from itertools import accumulate, chain
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from doiuri._find import _plain
-from doiuri._find._leads import label_nearby
+from doiuri._find._leads import has_label_nearby
 
 if TYPE_CHECKING:
     import re
@@ -85,7 +85,7 @@ class VisibleText:
         """Yield the mentions in the text, placed in the source; no name ends with a character of ``tail``."""
         if "10." not in self.text:
             return
-        mentions = _plain.mentions(self.text, self._label_nearby, tail)
+        mentions = _plain.mentions(self.text, self._has_label_nearby, tail)
 
         if len(self._stretches) == 1:
             # As nearly always. The text is only shifted, so its places need not be searched for.
@@ -107,7 +107,7 @@ class VisibleText:
             return None
 
         offset = self.text.find(value)
-        has_label = labelled or self._label_nearby(offset)
+        has_label = labelled or self._has_label_nearby(offset)
         mention = _plain.whole(value, labelled=has_label, link=link)
         if mention is None:
             return None
@@ -136,9 +136,9 @@ class VisibleText:
         else:
             yield from self.mentions()
 
-    def _label_nearby(self, offset: int) -> bool:
+    def _has_label_nearby(self, offset: int) -> bool:
         """Return whether there is a label before an offset of the text, though not directly before it."""
-        return label_nearby(self.source, self._source_start(offset))
+        return has_label_nearby(self.source, self._source_start(offset))
 
     def _stretch_number(self, offset: int) -> int:
         """Return the number of the stretch that the character at an offset of the text belongs to."""

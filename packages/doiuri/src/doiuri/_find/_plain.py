@@ -97,11 +97,11 @@ _BARE_DIGITS = 4  # of a registrant without a label: fewer are decimals, version
 
 
 def mentions(
-    text: str, label_nearby: Callable[[int], bool], tail: str = ""
+    text: str, has_label_nearby: Callable[[int], bool], tail: str = ""
 ) -> Iterator[MentionSpan]:
     """Yield the mentions in plain ``text``, in order.
 
-    :param label_nearby: returns whether a place has a label, though not directly before it, such as
+    :param has_label_nearby: returns whether a place has a label, though not directly before it, such as
         ``<b>DOI</b>``.
     :param tail: characters that no name ends with, in addition to punctuation.
     """
@@ -124,7 +124,7 @@ def mentions(
         lead = lead_before(text, start, previous_end)
         if lead is None:
             continue
-        prefix = _prefix(text, start, lead, label_nearby)
+        prefix = _prefix(text, start, lead, has_label_nearby)
         if prefix is None:
             continue
         if prefix["slash"] == "\\/":
@@ -150,7 +150,7 @@ def _start_in_sentence(text: str, start: int, previous_end: int) -> int | None:
 
 
 def _prefix(
-    text: str, start: int, lead: Lead, label_nearby: Callable[[int], bool]
+    text: str, start: int, lead: Lead, has_label_nearby: Callable[[int], bool]
 ) -> re.Match[str] | None:
     """Return the prefix and slash at ``start``; None for a decimal, a version, a port or a time.
 
@@ -165,7 +165,7 @@ def _prefix(
         return prefix
     if _QUOTIENT.match(text, start):
         return None
-    if len(prefix["number"]) >= _BARE_DIGITS or label_nearby(lead.start):
+    if len(prefix["number"]) >= _BARE_DIGITS or has_label_nearby(lead.start):
         return prefix
     return None
 

@@ -44,6 +44,9 @@ __all__ = [
     "write_json",
 ]
 
+MAX_RECORD = 1_000_000
+"""Bytes of the longest record that is read; known ones have some thousand, and parsing takes much memory."""
+
 _MAX_MESSAGE = 1000  # characters of a server's message that an error repeats
 MAX_AGENCY_URL = 3000  # characters: servers answered 5,700 and refused 11,500
 

@@ -12,7 +12,7 @@ from doiuri._options import option, read_options
 from doiuri._targets import TargetCheck, TargetError
 from doiuri._urls import host_of, origin, query_string
 from doiuri.records._negotiation import wants_record
-from doiuri.rest import read_record, record_url
+from doiuri.rest import MAX_RECORD, read_record, record_url
 
 if TYPE_CHECKING:
     from doiuri._doi import Handle
@@ -36,9 +36,6 @@ __all__ = [
     "check_record",
     "host_of",
 ]
-
-MAX_RECORD = 1_000_000
-"""Bytes of the longest record that is accepted."""
 
 
 class ClientArguments(TypedDict, total=False):

@@ -12,9 +12,9 @@ from doiuri.records._record import ascii_upper
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver.http import Request
 from doiuri.resolver.questions._question import AHEAD, Question, Task
-from doiuri.resolver.questions._records import MAX_RECORD, Records
+from doiuri.resolver.questions._records import Records
 from doiuri.resolver.stores._store import JSON, MAX_AGE, Key, new_entry
-from doiuri.rest import MAX_AGENCY_URL, agency_batches, agency_url, read_agencies
+from doiuri.rest import MAX_AGENCY_URL, MAX_RECORD, agency_batches, agency_url, read_agencies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -22,7 +22,7 @@ from doiuri.resolver.http import Request
 from doiuri.resolver.questions._entries import DAY, NEGATIVE_TTL, fresh_entry
 from doiuri.resolver.questions._question import Question
 from doiuri.resolver.stores._store import JSON, SUCCESS, Key, new_entry
-from doiuri.rest import ResponseCode, read_record, record_url
+from doiuri.rest import MAX_RECORD, ResponseCode, read_record, record_url
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from doiuri.resolver._sources import Sources
     from doiuri.resolver.http import Reply
     from doiuri.resolver.stores._store import Entry
-
-MAX_RECORD = 1_000_000
-"""Bytes of a record: known ones have some thousand, and parsing takes many times as much memory."""
 
 MAX_ALIASES = 20
 """Aliases followed in a row, as many as the proxy follows."""

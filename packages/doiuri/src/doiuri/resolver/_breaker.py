@@ -36,11 +36,18 @@ class Breaker:
         """Open for some seconds; a pause that lasts longer is kept."""
         self._open_until = max(self._open_until, time.monotonic() + seconds)
 
-    def trip(self, at_least: float = 0.0) -> None:
-        """Open for the next pause, or for ``at_least`` some seconds if that is longer."""
+    def trip(self) -> None:
+        """Open for the next pause."""
+        self.open(self.next_pause())
+
+    def next_pause(self, at_least: float = 0.0) -> float:
+        """Return the seconds of the next pause, and let the one after it be twice as long.
+
+        :param at_least: seconds of the shortest pause.
+        """
         pause = max(self._next, at_least)
         self._next = min(2 * pause, self._longest)
-        self.open(pause)
+        return pause
 
     def forget(self) -> None:
         """Begin with the first pause again; one that goes on is kept."""

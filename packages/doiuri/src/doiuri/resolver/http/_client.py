@@ -89,6 +89,10 @@ class Paused(Exception):  # noqa: N818 - a state of the limiter, not an error of
         self.cause = cause
 
 
+class NotSentError(Exception):
+    """The budget of a call ended before its request was sent."""
+
+
 class CallbackError(Exception):
     """The caller's ``on_reply`` raised ``cause``, which ends the call."""
 
@@ -123,7 +127,7 @@ class Limiter:
 
         :param deadline: returns when to stop waiting: a call may end early.
         :raises Paused: if the server gets no requests now.
-        :raises TimeoutError: if there is no slot before the deadline.
+        :raises NotSentError: if there is no slot before the deadline.
         """
         interval = 1 / rate if rate else 0.0
         self._acquire(interval, concurrency, deadline)
@@ -147,7 +151,7 @@ class Limiter:
                 end = deadline()
                 earliest = max(now, self._last_sent + interval, self._held_until)
                 if earliest >= end:
-                    raise TimeoutError
+                    raise NotSentError
 
                 if earliest > now:
                     wait = earliest - now
@@ -212,32 +216,25 @@ class Limiter:
             if is_answer:
                 self._blocks = self._blocks + 1 if blocks else 0
             is_blocked = blocks and self._blocks >= MAX_BLOCKS
-            never_again = is_blocked and not long_running
 
-            # The server blocks us
-            if never_again:
-                self._breaker.open(inf)
-                self._note_pause(cause)
+            if is_blocked and not long_running:
+                self._pause(inf, cause)
             elif is_blocked and left_before == 0:
-                self._breaker.trip(at_least=BLOCK_PAUSE)
-                self._note_pause(cause)
-            # It asks for a wait
+                self._pause(self._breaker.next_pause(at_least=BLOCK_PAUSE), cause)
             if requested_wait is not None:
-                self._breaker.open(min(requested_wait, MAX_RETRY_AFTER))
-                self._note_pause(cause)
-            # It has failed too often
+                self._pause(min(requested_wait, MAX_RETRY_AFTER), cause)
             if self._failures >= MAX_FAILURES and not self._breaker.is_open:
-                self._breaker.trip()
-                self._note_pause(cause)
+                self._pause(self._breaker.next_pause(), cause)
                 self._failures = MAX_FAILURES - REFUSED  # one more failure starts the next pause
 
-            # one without end begins even during another
-            begins = left_before == 0 or (never_again and left_before < inf)
             left = self._breaker.left
-            return Paused(left, cause) if begins and left > 0 else None
+            begins = left_before == 0 and left > 0
+            never_ends = left_before < left == inf  # which begins even during another
+            return Paused(left, cause) if begins or never_ends else None
 
-    def _note_pause(self, cause: Cause) -> None:
-        """Note why there is a pause, and tell the threads that wait."""
+    def _pause(self, seconds: float, cause: Cause) -> None:
+        """Send nothing for some seconds, unless a pause lasts longer already, and tell the threads that wait."""
+        self._breaker.open(seconds)
         self._was_paused = True
         self._cause = cause
         self._changed.notify_all()
@@ -266,12 +263,15 @@ class Budget:
 
     @contextmanager
     def attempt(self, request: Request, timeout: float) -> Iterator[Request]:
-        """Yield a copy of a request, which is in flight for at most ``timeout`` seconds, or until the end."""
+        """Yield a copy of a request, which is in flight for at most ``timeout`` seconds, or until the end.
+
+        :raises NotSentError: if the call has ended.
+        """
         attempt = replace(request, timeout=min(timeout, self.deadline - time.monotonic()))
         self._requests.add(attempt)
         try:
             if self.ended:
-                raise TimeoutError
+                raise NotSentError
             yield attempt
         finally:
             self._requests.discard(attempt)
@@ -395,20 +395,15 @@ class Client:
         transport = self._transport()  # before the timeout starts: it may have to be imported
         slot = self._limiter().slot(self.rate, self.concurrency, lambda: budget.deadline)
 
-        result: Reply | TransportError | TimeoutError
         try:
             with slot, budget.attempt(request, settings.timeout) as attempt:
-                try:
-                    result = transport.get(attempt)
-                except (TransportError, TimeoutError) as error:
-                    result = error
+                result = _reply_or_error(transport, attempt)
         except Paused as pause:
             raise Unanswered(doi, self._pause_cause(pause)) from None
-        except TimeoutError:  # before it was sent
+        except NotSentError:
             cause = BUDGET._replace(detail=f"{BUDGET.detail}: request not sent")
             raise Unanswered(doi, cause) from None
 
-        # not above: a TimeoutError that it raises is the caller's
         if self._on_reply is not None:
             try:
                 self._on_reply(result)
@@ -483,6 +478,16 @@ class Client:
 
 class _NoReplyError(TransportError):
     """There was no reply in time."""
+
+
+def _reply_or_error(
+    transport: Transport, request: Request
+) -> Reply | TransportError | TimeoutError:
+    """Send a request; return its reply, or the error that says why there is none."""
+    try:
+        return transport.get(request)
+    except (TransportError, TimeoutError) as error:
+        return error
 
 
 def _requested_wait(result: Reply | TransportError) -> float | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import requests
 from requests.adapters import HTTPAdapter
+from requests.models import REDIRECT_STATI
 from requests.utils import select_proxy
 from urllib3.exceptions import HTTPError, ProtocolError
 
@@ -63,7 +64,8 @@ class HTTPTransport:
         check = TargetCheck(request.url, self._private)
         try:
             for _ in range(MAX_REDIRECTS + 1):
-                reply, location = self._reply(request, check)
+                reply = self._reply(request, check)
+                location = _redirect_location(reply)
                 if location is None or not request.redirects:
                     return reply
 
@@ -78,20 +80,17 @@ class HTTPTransport:
         # an address in a record may loop: then the server is not to blame
         raise TransportError(f"more than {MAX_REDIRECTS} redirects", counts=not request.any_host)
 
-    def _reply(self, request: Request, check: TargetCheck) -> tuple[Reply, str | None]:
-        """Return the reply at the URL that a request has got to, and its Location if it is a redirect."""
+    def _reply(self, request: Request, check: TargetCheck) -> Reply:
+        """Return the reply at the URL that a request has got to; the body of a redirect is not read."""
         sending = request._sending
         response = self._response(request, check)
         try:
             if response.status_code == _PROXY_WANTS_CREDENTIALS and sending.proxy:
                 raise TransportError("proxy: HTTP status 407", host=sending.proxy)
-            location = None
             body = b""
-            if response.is_redirect:
-                location = response.headers["Location"]
-            else:
+            if not response.is_redirect:
                 body = b"".join(pieces(response.raw, request.max_size))
-            return Reply(response.status_code, response.headers, body, sending.url), location
+            return Reply(response.status_code, response.headers, body, sending.url)
         finally:
             response.close()
 
@@ -156,6 +155,13 @@ class HTTPTransport:
             settings = source.merge_environment_settings(url, {}, True, None, None)
             self._settings[address] = settings
         return settings
+
+
+def _redirect_location(reply: Reply) -> str | None:
+    """Return where a reply redirects to, or None if it does not."""
+    if reply.status not in REDIRECT_STATI:
+        return None
+    return reply.headers.get("Location")
 
 
 def _failure(error: BaseException, request: Request) -> TransportError | TimeoutError:

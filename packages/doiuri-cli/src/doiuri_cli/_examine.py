@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from doiuri_cli._config import Config
     from doiuri_cli._mentions import LocatedMention
     from doiuri_cli.files import Source, SourceLocation
+    from doiuri_cli.readers import Part
     from doiuri_cli.readers._bibliography import CitedWork, EntryWithoutDOI
     from doiuri_cli.readers._without_doi import WorkWithoutDOI
     from doiuri_cli.registry import Answers
@@ -83,61 +84,70 @@ def examine(source: Source, config: Config) -> FileReport:
     """
     kind = type_of(source.path)
     parts, error = read_parts(source)
-    findings: list[Finding] = []
-    note = None
-    if error is not None:
-        note = f"read as plain text: {error.reason}"
-        start = source.lines.offset(error.line, error.column) if error.line else 0
-        findings.append(Finding(location_of(parts[0], start, start), "unreadable", note))
+    note = None if error is None else f"read as plain text: {error.reason}"
     ignores = tuple(ignores_in(source, kind, parts))
     columns = tuple({part.entry for part in parts if part.entry}) if config.columns else ()
 
-    located: list[LocatedMention] = []
-    outline: list[tuple[object, ...]] = []
+    findings: list[Finding] = []
+    if error is not None:
+        start = source.lines.offset(error.line, error.column) if error.line else 0
+        findings.append(Finding(location_of(parts[0], start, start), "unreadable", note or ""))
+    contents = _contents(parts, config)
+    mentions = contents.mentions
+    findings += contents.findings
+    if not config.columns:
+        findings += file_findings(kind, mentions)
+
+    # What the user named is checked and fixed as it is, whatever its folder or its first lines say
+    is_named = os.path.abspath(source.path) in config.searched  # noqa: PTH100
+    matters = not is_named and bool(mentions or findings)
+    recorded = matters and is_recorded(source, kind, config.searched)
+    in_test_data = recorded or (matters and is_test_data(source.path, config.searched))
+    # In a file of type "source", comments and strings are not told apart, and a program may compare strings
+    has_safe_fixes = kind != "source" and not in_test_data
+    if error is not None:  # a fix could not be proved
+        findings = [finding._replace(fix=None) for finding in findings]
+    elif not has_safe_fixes or (matters and findings and is_generated(source, kind)):
+        findings = [_without_safe_fix(finding) for finding in findings]
+
+    return FileReport(
+        source.path,
+        _names(mention for mention in mentions if not mention.may_be_page),
+        tuple(findings),
+        note=note,
+        mentions=tuple(mentions),
+        parts=tuple(contents.outline),
+        ignores=ignores,
+        columns=columns,
+        short=_names(mention for mention in mentions if mention.may_be_page),
+        recorded=recorded,
+        in_test_data=in_test_data,
+    )
+
+
+class _Contents(NamedTuple):
+    """What the parts of a file hold."""
+
+    mentions: list[LocatedMention]
+    findings: list[Finding]  # on how the mentions are written
+    outline: list[tuple[object, ...]]  # what each part is
+
+
+def _contents(parts: list[Part], config: Config) -> _Contents:
+    """Return what parts hold; empty their list, for those of a large file and its mentions would fill the memory."""
+    contents = _Contents([], [], [])
     parts.reverse()
-    # Each part is dropped once it is read: with all mentions, those of a large file would not fit into memory
     while parts:
         part = parts.pop()
-        outline.append((part.syntax, part.cell, part.entry, part.field, part.ignored))
         mentions = [
             mention
             for mention in mentions_in(part)
             if not is_key_of_entry(part.text, mention.start, part.syntax, config.entry_keys)
         ]
-        located += (mention.located() for mention in mentions)
-        findings += part_findings(mentions, tex_escape=config.tex_escape)
-    if not config.columns:
-        findings += file_findings(kind, located)
-
-    if note:  # a fix could not be proved
-        findings = [finding._replace(fix=None) for finding in findings]
-    recorded = False
-    in_test_data = False
-    # In a file of type "source", comments and strings are not told apart, and a program may compare strings
-    has_safe_fixes = kind != "source"
-    # What the user named is checked and fixed as it is, whatever its folder or its first lines say
-    is_named = os.path.abspath(source.path) in config.searched  # noqa: PTH100
-    if (located or findings) and not is_named:
-        recorded = is_recorded(source, kind, config.searched)
-        in_test_data = recorded or is_test_data(source.path, config.searched)
-        if in_test_data or (findings and is_generated(source, kind)):
-            has_safe_fixes = False
-    if not has_safe_fixes:
-        findings = [_without_safe_fix(finding) for finding in findings]
-
-    return FileReport(
-        source.path,
-        _names(mention for mention in located if not mention.may_be_page),
-        tuple(findings),
-        note=note,
-        mentions=tuple(located),
-        parts=tuple(outline),
-        ignores=ignores,
-        columns=columns,
-        short=_names(mention for mention in located if mention.may_be_page),
-        recorded=recorded,
-        in_test_data=in_test_data,
-    )
+        contents.mentions.extend(mention.located() for mention in mentions)
+        contents.findings.extend(part_findings(mentions, tex_escape=config.tex_escape))
+        contents.outline.append((part.syntax, part.cell, part.entry, part.field, part.ignored))
+    return contents
 
 
 def _without_safe_fix(finding: Finding) -> Finding:
@@ -227,36 +237,43 @@ def judge(
     :param works: what the DOIs name, by their keys, if it is compared.
     :param results: what a search found about works without a DOI, by the places of their entries.
     """
-    codes = config.codes_for(report.path)
-    findings = list(report.findings)
+    found = list(report.findings)
     if answers is not None:
-        findings = _with_answers(report, config, answers, works)
+        found = _with_answers(report, config, answers, works)
     if results and report.without_doi:
         from doiuri_cli.rules._search import search_findings  # rarely needed
 
-        findings += search_findings(report.without_doi, results)
-    findings = [finding for finding in findings if finding.code in codes]
+        found += search_findings(report.without_doi, results)
+    codes = config.codes_for(report.path)
+    wanted = [finding for finding in found if finding.code in codes]
 
-    # Before the registry refutes advice, so that a comment on such advice counts as used
-    remaining = apply_ignores(report.ignores, findings)
-    findings = remaining.findings
+    # Comments come first, so that one on advice that the registry refutes counts as used
+    remaining = apply_ignores(report.ignores, wanted)
+    left = remaining.findings
     if answers is not None:
-        findings = [finding for finding in findings if not _is_refuted(finding, answers.statuses)]
+        left = [finding for finding in left if not _is_refuted(finding, answers.statuses)]
     if report.ignores and answers is not None and "unused-ignore" in codes:
         is_checked = _checker(codes, report.mentions, answers.statuses, works)
-        findings += unused_ignores(report.ignores, remaining.used, is_checked, _USUAL)
-    findings = [finding for finding in findings if not config.ignores(finding)]
+        left += unused_ignores(report.ignores, remaining.used, is_checked, _USUAL)
+    kept = [finding for finding in left if not config.ignores(finding)]
 
-    if answers is not None:
-        findings = [_without_unused_fix(finding, answers.statuses) for finding in findings]
-        findings = list(_with_corrections(findings, answers.meant))
-        findings = list(_without_form_of_dead(findings))
-    findings.sort(key=_order)  # of findings that repeat each other, the first in the file stays
+    joined = kept if answers is None else _joined_by_doi(kept, answers)
+
+    ordered = sorted(
+        joined, key=_order
+    )  # of findings that repeat each other, the first in the file stays
     if not config.columns:  # with columns, an entry is a whole column, and each cell counts
-        findings = list(_once(findings))
+        ordered = list(_once(ordered))
     if report.in_test_data:
-        findings = [finding._replace(in_test_data=True) for finding in findings]
-    return report._replace(findings=tuple(findings), mentions=(), parts=(), ignores=())
+        ordered = [finding._replace(in_test_data=True) for finding in ordered]
+    return report._replace(findings=tuple(ordered), mentions=(), parts=(), ignores=())
+
+
+def _joined_by_doi(findings: Iterable[Finding], answers: Answers) -> Iterable[Finding]:
+    """Return the findings, joined if they are on one DOI that is not registered, its correction and its form."""
+    applicable = [_without_unused_fix(finding, answers.statuses) for finding in findings]
+    corrected = list(_with_corrections(applicable, answers.meant))
+    return _without_form_of_dead(corrected)
 
 
 def _without_form_of_dead(findings: list[Finding]) -> Iterator[Finding]:

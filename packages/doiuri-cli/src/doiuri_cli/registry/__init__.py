@@ -336,11 +336,11 @@ def look_up_works(
     from doiuri_cli.registry._locked import read_lock
 
     lock = LockContent() if config.lock is None else read_lock(config.lock)
+    unique = {doi.key: doi for doi in map(handle, names)}.values()
+    existing = [doi for doi in unique if statuses.get(doi.key) not in {"not-found", "accepted"}]
     works: dict[str, Work] = {}
     due: list[DOI] = []
-    for doi in {doi.key: doi for doi in map(handle, names)}.values():
-        if statuses.get(doi.key) in {"not-found", "accepted"}:
-            continue
+    for doi in existing:
         entry = lock.get(Key("work", DOI_ORG, doi.key))
         if entry is not None and not entry.says_none:
             works[doi.key] = Work.from_json(entry.body, doi=doi)
@@ -361,13 +361,10 @@ def look_up_works(
         survey = Survey(resolver, config.budget)
         survey.look_up_works(due, show=showing(progress))
 
-    renewed: set[DOI] = set()
-    for doi, work in survey.works.items():
-        if doi in survey.stale and doi.key in works:
-            continue  # the work in the lock file is as good
-        renewed.add(doi)
-        if work is not None:
-            works[doi.key] = work
+    # A stale answer is no better than the work in the lock file
+    stale = {doi for doi in outdated if doi in survey.stale}
+    renewed = {doi: work for doi, work in survey.works.items() if doi not in stale}
+    works |= {doi.key: work for doi, work in renewed.items() if work is not None}
 
     causes = survey.stale | survey.incomplete
     unanswered = Cause("unknown", detail="no answer")

@@ -141,13 +141,7 @@ class NameEnds:
         """Return where the name that begins with ``prefix`` ends, before trimming."""
         text = prefix.string
         start = prefix.end()
-        barriers = self._barriers
-        while barriers and barriers[-1] <= start:
-            barriers.pop()
-        limit = _notation_end(text, start, lead.notation)
-        if barriers:
-            limit = min(limit, barriers[-1])
-
+        limit = self._limit(text, start, lead.notation)
         opened: list[int] = []  # the places of open brackets
         end = start
         if text.startswith("<", start) and text[start + 1 : start + 2].isalnum():
@@ -174,9 +168,16 @@ class NameEnds:
         if not opened:
             return end
         # The first bracket that nothing closes ends the name
-        barriers.append(end)
-        barriers.extend(reversed(opened))
+        self._barriers += [end, *reversed(opened)]
         return opened[0]
+
+    def _limit(self, text: str, start: int, notation: Notation) -> int:
+        """Return how far the end of a name is searched: to the next barrier, or to where its notation ends it."""
+        barriers = self._barriers
+        while barriers and barriers[-1] <= start:
+            barriers.pop()
+        limit = _notation_end(text, start, notation)
+        return min(limit, barriers[-1]) if barriers else limit
 
 
 def _notation_end(text: str, start: int, notation: Notation) -> int:

@@ -315,9 +315,9 @@ def _field(part: Part) -> Iterator[Mention]:
 
     # Several names, or a name in a text
     is_searchable = not _has_invisible_in_name(text)
-    matches = list(_matches_in_field(part)) if is_searchable else []
-    if matches:
-        yield from (Mention(part, *match) for match in matches)
+    several = list(_matches_in_field(part)) if is_searchable else []
+    if several:
+        yield from (Mention(part, *match) for match in several)
         return
 
     # A label and a name, such as "doi: 10.1000/1"
@@ -325,9 +325,9 @@ def _field(part: Part) -> Iterator[Mention]:
         yield whole._replace(label=label_of(text), doi=DOI.parse(text))
     except DOISyntaxError as error:
         # A doubled link, or one to another site
-        matches = list(find(part.text, part.syntax)) if is_searchable else []
-        if matches:
-            yield from (Mention(part, *match) for match in matches)
+        in_links = list(find(part.text, part.syntax)) if is_searchable else []
+        if in_links:
+            yield from (Mention(part, *match) for match in in_links)
         elif not _is_left_out(text, part.syntax):
             yield whole._replace(error=error)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from doiuri._options import deadline_in, time_left
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from doiuri._doi import DOI
@@ -349,7 +349,8 @@ class Survey:
         By "10.1000/l82" it is 10.1000/182.
         """
         new = [doi for doi in dead if doi not in self.meant]
-        pairs = list(islice(_guesses_of_each(new), _MOST_GUESSES))
+        all_pairs = ((doi, guess) for doi in new for guess in _guesses(doi))
+        pairs = list(islice(all_pairs, _MOST_GUESSES))
         if not pairs:
             return
         guesses = [guess for _, guess in pairs]
@@ -454,13 +455,6 @@ def _is_gap(content: LockContent, key: Key) -> bool:
     """Return whether a lock file lacks an entry, so that even a stale one is worth adding."""
     # a stale answer that the DOI exists does not replace the file's that it does not
     return content.get(key) is None and content.status(key.doi) != "not-found"
-
-
-def _guesses_of_each(dead: Iterable[DOI]) -> Iterator[tuple[DOI, DOI]]:
-    """Yield DOIs that do not exist, each with what may have been meant by it."""
-    for doi in dead:
-        for guess in _guesses(doi):
-            yield doi, guess
 
 
 def _guesses(doi: DOI) -> list[DOI]:

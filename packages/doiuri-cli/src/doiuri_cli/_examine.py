@@ -134,7 +134,7 @@ class _Contents(NamedTuple):
 
 
 def _contents(parts: list[Part], config: Config) -> _Contents:
-    """Return what parts hold; empty their list, for those of a large file and its mentions would fill the memory."""
+    """Return what parts hold; their list is emptied: it and the mentions of a large file would fill the memory."""
     contents = _Contents([], [], [])
     parts.reverse()
     while parts:
@@ -258,10 +258,8 @@ def judge(
     kept = [finding for finding in left if not config.ignores(finding)]
 
     joined = kept if answers is None else _joined_by_doi(kept, answers)
-
-    ordered = sorted(
-        joined, key=_order
-    )  # of findings that repeat each other, the first in the file stays
+    ordered = sorted(joined, key=_order)
+    # Of findings that repeat each other, the first in the file stays
     if not config.columns:  # with columns, an entry is a whole column, and each cell counts
         ordered = list(_once(ordered))
     if report.in_test_data:

@@ -81,9 +81,8 @@ def lock(
 
     selection = files.select(config)
     config = files.located(config, selection)
-    paths = selection.paths
-    if bib is not None:  # it is written below
-        paths = [path for path in paths if os.path.abspath(path) != os.path.abspath(bib)]  # noqa: PTH100
+    # The BibTeX file is written below
+    paths = [path for path in selection.paths if bib is None or not _is_same(path, bib)]
     inputs = inputs_of(paths, files.stdin_filename, selection.named)
     config = with_entry_keys(config, inputs)
 
@@ -93,7 +92,7 @@ def lock(
         is_plain = write_notes(reports)
         if prune and is_plain:
             click.echo("doiuri: --prune drops nothing: a file was read as plain text", err=True)
-        prune = prune and not (is_broken or is_plain)
+        drops_rest = prune and not (is_broken or is_plain)
         recorded = only_recorded(reports)
         if recorded and not quiet:
             click.echo(recorded_line(recorded), err=True)
@@ -107,21 +106,22 @@ def lock(
         missing = draft.missing()
         if not check or refresh:
             draft.look_up(partial(progress, "Looking up DOIs"))
-        if prune:
+        if drops_rest:
             draft.prune()
 
-        if check:
-            is_due = _write_due(draft, missing)
-        else:
-            is_due = False
+        is_due = check and _write_due(draft, missing)
+        if not check:
             changes = draft.write()
             if not quiet:
                 click.echo(_summary(draft, changes), err=True)
-        if bib is not None:
-            is_due |= _update_bib(draft, bib, check=check, prune=prune)
+        is_bib_due = bib is not None and _update_bib(draft, bib, check=check, prune=drops_rest)
     if is_broken:
         return PROBLEM
-    return _DUE if is_due else 0
+    return _DUE if is_due or is_bib_due else 0
+
+
+def _is_same(path: str, other: str) -> bool:
+    return os.path.abspath(path) == os.path.abspath(other)  # noqa: PTH100
 
 
 def _lock_file(config: Config, options: Mapping[str, object]) -> LockFile:

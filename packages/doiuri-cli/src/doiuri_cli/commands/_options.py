@@ -139,13 +139,7 @@ def make_config(config_file: str | None, *, isolated: bool = False, **options: o
         key = name.replace("_", "-")
         checked = _TABLE[key].read({f"--{key}": value}, "--")
         new = with_folder(key, checked, os.getcwd())  # noqa: PTH109
-        # Patterns and codes to leave out are added to those in the file; other options replace it
-        match name, values.get(name), new:
-            case "exclude", tuple(old), tuple():
-                new = old + new
-            case "ignore", frozenset(old), frozenset():
-                new = old | new
-        values[name] = new
+        values[name] = _merged(name, values.get(name), new)
 
     config = Config(**values)  # type: ignore[arg-type]
     config = config._replace(lock=config.lock or None)  # "" means none
@@ -159,6 +153,16 @@ def make_config(config_file: str | None, *, isolated: bool = False, **options: o
             "--locked sends no requests, so that --search cannot search; leave one out"
         )
     return config
+
+
+def _merged(name: str, old: object, new: object) -> object:
+    """Return a new value in place of the file's, or added to it if it is patterns or codes to leave out."""
+    match name, old, new:
+        case "exclude", tuple(), tuple():
+            return old + new
+        case "ignore", frozenset(), frozenset():
+            return old | new
+    return new
 
 
 class FileOptions(NamedTuple):

@@ -120,12 +120,13 @@ class Runner(NamedTuple):
         from doiuri_cli.registry import Inquiry, LookupCounts
 
         # A missing column is reported before anybody is asked, and works are fetched within one budget
-        at_once = at_once or self.config.compare or self.config.search or bool(self.config.columns)
+        config = self.config
+        is_one_batch = at_once or config.compare or config.search or bool(config.columns)
         counts = LookupCounts()
         judged: list[FileReport] = []
         recorded: dict[str, None] = {}
-        with Inquiry(self.config, lock, partial(self.progress, "Checking DOIs")) as inquiry:
-            for reports in self._batches(inputs, at_once=at_once):
+        with Inquiry(config, lock, partial(self.progress, "Checking DOIs")) as inquiry:
+            for reports in self._batches(inputs, at_once=is_one_batch):
                 # Links such as https://doi.org/f3sz4k: to short DOIs or to pages, as the registry will say
                 short = chain.from_iterable(
                     report.short for report in reports if not report.recorded
@@ -142,13 +143,14 @@ class Runner(NamedTuple):
                 for report in reports:
                     if report.recorded:
                         recorded |= dict.fromkeys(report.names)
-                    final = judge(report, self.config, answers, lookup.works, search_results)
+                    final = judge(report, config, answers, lookup.works, search_results)
                     judged.append(final._replace(names=(), short=(), without_doi=()))
             recorded_only = inquiry.count_others(recorded)
             locked = inquiry.locked
-        all_answers = answers if at_once else None  # those of the only batch
-        reports = _test_prefix_once(judged)
-        return CheckResult(reports, counts, all_answers, locked, recorded_only, searched)
+        all_answers = answers if is_one_batch else None
+        return CheckResult(
+            _test_prefix_once(judged), counts, all_answers, locked, recorded_only, searched
+        )
 
     def _batches(self, inputs: Sequence[InputFile], *, at_once: bool) -> Iterator[list[FileReport]]:
         """Yield what the texts of some files show, in their order, in batches of about ``_BATCH`` mentions.

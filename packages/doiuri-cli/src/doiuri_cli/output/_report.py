@@ -188,9 +188,8 @@ def _checked(counts: Counts) -> str:
         all_dois = dois if counts.dois == 1 else f"any of {dois}"
         return f"Could not check {all_dois}: {reasons(counts.unknown)}."
 
-    if unknown:
-        dois = f"{counts.dois - unknown} of {dois}"
-    text = f"Checked {dois}: {counts.known} known"
+    answered = f"{counts.dois - unknown} of {dois}" if unknown else dois
+    text = f"Checked {answered}: {counts.known} known"
     requests = number(counts.requests, "request")
     if counts.asked:
         text += f", {counts.asked} asked in {requests}"

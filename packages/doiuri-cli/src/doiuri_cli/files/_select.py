@@ -349,6 +349,11 @@ class _Folder(NamedTuple):
         return _Folder(os.path.join(self.relative, name), os.path.join(self.path, name))  # noqa: PTH118
 
 
+def _is_passed_over(name: str, path: str, wanted: Filter) -> bool:
+    """Return whether a folder is hidden, made by a program, or excluded."""
+    return name.startswith(".") or name in _MADE or wanted.excludes(path, folder=True)
+
+
 def _walk(top: str, wanted: Filter, selection: Selection) -> None:
     """Add the files below a folder: those of each folder first, then those of the folders in it.
 
@@ -384,13 +389,13 @@ def _walk(top: str, wanted: Filter, selection: Selection) -> None:
             if inner.path in ignored:
                 continue
             if entry.is_dir(follow_symlinks=False):
-                is_made = entry.name.startswith(".") or entry.name in _MADE
-                if not (is_made or wanted.excludes(inner.path, folder=True)):
+                if not _is_passed_over(entry.name, inner.path, wanted):
                     folders.append(inner)
-            elif entry.is_file(follow_symlinks=False):
-                if wanted.takes(inner.path):
-                    size = entry.stat(follow_symlinks=False).st_size
-                    _add(inner.relative, size, wanted, selection)
-                elif wanted.may_be_missed(inner.path):
-                    selection.unread.add(inner.relative)
+            elif not entry.is_file(follow_symlinks=False):
+                continue
+            elif wanted.takes(inner.path):
+                size = entry.stat(follow_symlinks=False).st_size
+                _add(inner.relative, size, wanted, selection)
+            elif wanted.may_be_missed(inner.path):
+                selection.unread.add(inner.relative)
         waiting += reversed(folders)

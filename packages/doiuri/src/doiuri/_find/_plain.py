@@ -107,19 +107,19 @@ def mentions(
     """
     ends = NameEnds()
     previous_end = 0  # of the previous mention
-    end = 0  # where the search goes on
+    place = 0  # where the search goes on
     search = _CANDIDATE.search
     unchecked = DOI._unchecked
-    while (candidate := search(text, end)) is not None:
-        start, end = candidate.span()
+    while (candidate := search(text, place)) is not None:
+        start, place = candidate.span()
         is_plain = candidate.lastindex is not None
         if is_plain:
             mention_start = _start_in_sentence(text, start, previous_end)
             if mention_start is not None:
-                yield mention_start, start, end, unchecked(candidate[0])
-                previous_end = end
+                yield mention_start, start, place, unchecked(candidate[0])
+                previous_end = place
                 continue
-            end = text.index("/", start) + 1  # another name may begin after the slash
+            place = text.index("/", start) + 1  # another name may begin after the slash
 
         lead = lead_before(text, start, previous_end)
         if lead is None:
@@ -129,10 +129,10 @@ def mentions(
             continue
         if prefix["slash"] == "\\/":
             lead = lead._replace(notation="json")
-        end = ends.end(prefix, lead)
-        if _is_no_name(prefix, end):
+        place = ends.end(prefix, lead)
+        if _is_no_name(prefix, place):
             continue
-        mention = _mention(prefix, trimmed(prefix, end, lead, tail), lead)
+        mention = _mention(prefix, trimmed(prefix, place, lead, tail), lead)
         if mention is not None:
             _, _, previous_end, _ = mention
             yield mention

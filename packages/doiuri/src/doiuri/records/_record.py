@@ -509,7 +509,7 @@ def locations_of(values: Iterable[Value], handle: str) -> Locations:
     """
     templates = Templates(handle)
     parsed: list[Locations] = []
-    problem = ""
+    problems: list[str] = []
     urls: list[str] = []
     for value in values:
         if value.has_type("URL"):
@@ -519,7 +519,7 @@ def locations_of(values: Iterable[Value], handle: str) -> Locations:
             try:
                 parsed.append(_read_locations(value.data, templates))
             except ValueError as error:
-                problem = problem or str(error)
+                problems.append(str(error))
 
     candidates: list[Location] = []
     attributes: dict[str, str] = {}  # the first <locations> with an attribute counts
@@ -528,11 +528,11 @@ def locations_of(values: Iterable[Value], handle: str) -> Locations:
         for name, attribute in locations.attributes.items():
             attributes.setdefault(name, attribute)
 
-    weight = "0" if parsed else "1"
-    for url in urls:
+    for number, url in enumerate(urls):
+        weight = "0" if parsed or number else "1"
         legacy = {"href": url, "weight": weight, "mode": "legacy"}
         candidates.append(Location(url.strip(BLANK), float(weight), legacy))
-        weight = "0"
+    problem = problems[0] if problems else ""
     return Locations(tuple(candidates), attributes, problem)
 
 

@@ -287,12 +287,8 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
     >>> retry_after({"Retry-After": "120"})
     120.0
     """
-    text = ""
-    for name, value in headers.items():
-        if name.lower() == "retry-after":
-            text = value.strip()
-            break
-
+    values = (value.strip() for name, value in headers.items() if name.lower() == "retry-after")
+    text = next(values, "")
     if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
         return min(float(text), MAX_TTL)
 

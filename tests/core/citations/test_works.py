@@ -306,6 +306,42 @@ def test_the_address_of_an_entry_is_that_of_its_own_field(address: str) -> None:
     assert read_bibtex(entry)["k"].csl["URL"] == address
 
 
+OF_ITS_OWN = {
+    "doi": "10.1000/w", "url": WEB, "urldate": "2020-01-02", "eprint": "2001.1", "pmid": "12",
+    "pmcid": "PMC1", "shorttitle": "S",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("field", OF_ITS_OWN)
+def test_a_part_has_none_of_the_addresses_of_its_whole(field: str, tmp_path: Path) -> None:
+    """The DOI of a book is not that of its chapter; ``xdata`` hands on everything, as entries say it."""
+    own = f", {field} = {{{OF_ITS_OWN[field]}}}"
+
+    def part(reference: str, whole: str) -> tuple[object, object]:
+        part = f"@incollection{{k, title = {{T}}, {reference} = {{w}}}}"
+        (tmp_path / "a.bib").write_text(f"{part}\n@{whole}")
+        library = read_works(["a.bib"], tmp_path)
+        key = (library.ids or {})["k"]
+        return key, library.merge({})[key].csl
+
+    book = "book{w, title = {W}, year = 2001"
+    assert_same("the chapter", part("crossref", f"{book}{own}}}"), part("crossref", f"{book}}}"))
+    assert part("xdata", f"xdata{{w, year = 2001{own}}}") != part("xdata", "xdata{w, year = 2001}")
+
+
+@pytest.mark.parametrize("name", ["10/abc", "x", "https://example.org/x", "10.1000"])
+def test_a_doi_that_is_invalid_replaces_no_address_of_the_author(name: str, tmp_path: Path) -> None:
+    item = {"id": "k", "title": "T", "DOI": name, "URL": WEB}
+    (tmp_path / "a.json").write_text(json.dumps([item]))
+    (tmp_path / "a.bib").write_text(f"@misc{{k, title = {{T}}, doi = {{{name}}}, url = {{{WEB}}}}}")
+
+    for file in ("a.json", "a.bib"):
+        library = read_works([file], tmp_path)
+
+        assert library.merge({})["k"].csl["URL"] == WEB, file
+        assert len(library.problems) == 1, f"{file}: {library.problems}"
+
+
 # Other ways to write an entry, as patterns and what takes the place of their matches
 WAYS: dict[str, tuple[str, str | Callable[[re.Match[str]], str]]] = {
     "types in other letters": (r"(?<=@)\w+", lambda word: word[0].swapcase()),

@@ -50,3 +50,20 @@ def test_the_rule(case: dict[str, Any], register: Callable[[list[dict[str, Any]]
     sure = found.doi and found.doi.name
     likely = sorted(candidate.doi.name for candidate in found.likely)
     assert (sure, likely) == (case["sure"], case["likely"]), case["name"]
+
+
+@pytest.mark.parametrize("difference", range(-3, 4))
+def test_a_work_of_the_year_before_or_after_is_likely_and_of_no_other(
+    difference: int, register: Callable[[list[dict[str, Any]]], str]
+) -> None:
+    """A preprint is often a year older, an issue a year younger than what is cited."""
+    year = RULE["entry"]["issued"]["date-parts"][0][0]
+    entry = Work.from_item("gross1956", RULE["entry"])
+    issued = {"date-parts": [[year + difference]]}
+    url = register([RULE["registered"] | {"issued": issued}])
+
+    [found] = Search(Resolver(url, store=None), crossref=url, datacite=url).find([entry])
+
+    names = [candidate.doi.name for candidate in (*found.likely, *filter(None, [found.sure]))]
+    expected = [RULE["registered"]["DOI"]] if abs(difference) <= 1 else []
+    assert names == expected, f"{difference} years after the entry"

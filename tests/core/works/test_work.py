@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from doiuri import DOI, BadRecord
-from doiuri.works import Name, Work
+from doiuri.works import Name, Work, same_title
 from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import DATA, table
@@ -384,3 +384,21 @@ def test_notices_are_in_order_whatever_order_they_are_sent_in() -> None:
 def test_a_preprint_names_its_published_version(case: dict[str, Any]) -> None:
     found = read(relation=case["relation"]).published_version
     assert (found and found.name) == case["published"]
+
+
+NUMBERS = ["2", "II", "iii", "10", "part 2", "part II", "Part iv", "vol. 3", "volume III", "Teil 2"]
+LINKS = ["{} {}", "{}, {}"]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_title_and_the_same_title_with_a_number_are_those_of_two_works(number: str) -> None:
+    """Other words at the end may be a subtitle that one of them lacks."""
+    title = "Observation of excitons in cuprous oxide"
+    for link in LINKS:
+        numbered = link.format(title, number)
+        with_words = link.format(title, "at low temperatures")
+
+        assert not same_title(title, numbered), f"{numbered!r} is taken for {title!r}"
+        assert not same_title(numbered, title), f"{title!r} is taken for {numbered!r}"
+        assert same_title(title, with_words), f"{with_words!r} is taken for another work"
+        assert same_title(numbered, numbered.upper())

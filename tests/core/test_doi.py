@@ -23,22 +23,37 @@ def enter(case: Case) -> DOI:
     return DOORS[case.door](case.input, strict=case.strict)
 
 
-@pytest.mark.parametrize("case", accepted(), ids=str)
-def test_what_is_a_doi_is_taken_and_written(case: Case) -> None:
+@pytest.mark.parametrize("door", sorted({case.door for case in cases()}))
+def test_what_is_a_doi_is_taken_and_written(door: str) -> None:
     """Every name that the edition of 2000 allows stays valid (N-005)."""
-    doi = enter(case)
-    assert (doi.name, doi.uri, doi.url) == (case.name, case.uri, case.url)
+    wrong = []
+    for case in accepted(door):
+        found: object
+        try:
+            doi = enter(case)
+            found = (doi.name, doi.uri, doi.url)
+        except DOISyntaxError as error:
+            found = error
+        if found != (case.name, case.uri, case.url):
+            wrong.append(f"{found} of {case}, expected {case.name!r}, {case.uri}, {case.url}")
+    assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("case", [case for case in cases() if case.name is None], ids=str)
-def test_what_is_no_doi_is_refused_at_its_flaw(case: Case) -> None:
-    with pytest.raises(DOISyntaxError) as caught:
-        enter(case)
-    error = caught.value
-    assert (error.text, bool(error.reason)) == (case.input, True)
-    assert error.position == case.position or (
-        case.position is None and 0 <= error.position <= len(case.input)
-    )
+@pytest.mark.parametrize("door", sorted({case.door for case in cases()}))
+def test_what_is_no_doi_is_refused_at_its_flaw(door: str) -> None:
+    wrong = []
+    for case in cases(door):
+        if case.name is not None:
+            continue
+        try:
+            wrong.append(f"{enter(case)!r} is taken of {case}")
+        except DOISyntaxError as error:
+            is_in_text = case.position is None and 0 <= error.position <= len(case.input)
+            is_at_flaw = error.position == case.position or is_in_text
+            if error.text != case.input or not error.reason or not is_at_flaw:
+                flaw = f"{error.reason!r} at {error.position} of {error.text!r}"
+                wrong.append(f"{flaw}, expected {case.position} of {case.input!r}")
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +287,7 @@ def test_link_base(base: str) -> None:
 @pytest.mark.parametrize("suffix", ["a", "é", "/..", "\u00a0", "("], ids=ascii)
 def test_no_limit_of_length(suffix: str) -> None:
     """Neither a name nor any part of it has a limit (Z39.84 §4, N-071, N-072, N-108, S-02, S-03)."""
-    for name in ("10.1/xx" + suffix * 100_000, "10.1" + ".1" * 100_000 + "/xx" + suffix):
+    for name in ("10.1/xx" + suffix * 20_000, "10.1" + ".1" * 20_000 + "/xx" + suffix):
         doi = DOI(name)
         assert doi.name == name
         assert DOI.from_name(name, strict=True) == DOI.parse(name) == doi

@@ -360,17 +360,18 @@ WAYS: dict[str, tuple[str, str | Callable[[re.Match[str]], str]]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_an_entry_written_in_another_way_is_the_same(way: str, tmp_path: Path) -> None:
+def test_an_entry_written_in_another_way_is_the_same(way: str) -> None:
     changed = []
     for name, (entry, expected) in BIBTEX.items():
         if name.startswith("an entry in "):  # what looks like an entry is text
             continue
         other = re.sub(WAYS[way][0], WAYS[way][1], entry)
-        (tmp_path / "a.bib").write_text(other, "utf-8")
-        csl = read_works(["a.bib"], tmp_path).merge({})["k"].csl
-        changed += [] if other == entry else [name]
+        if other == entry:
+            continue
+        changed.append(name)
+        csl = read_bibtex(other)["k"].csl
         assert {member: csl.get(member) for member in expected} == expected, other
-    assert changed
+    assert changed, f"no entry can be written with {way}"
 
 
 @pytest.mark.parametrize("pair", BIBTEX_ALIASES, ids=" = ".join)

@@ -404,8 +404,13 @@ def test_a_mention_after_another_is_found_as_if_alone(syntax: str) -> None:
     forms = [*enumerate(form for form in FORMS[syntax] if not form.is_block)]
     betweens = BETWEEN * len(forms) * len(forms)
     pairs = zip(product(forms, forms), betweens, strict=False)
+    # Each form stands before every second one, and after every second one
     check(
-        [joined(example(f, n), between, example(g, m)) for ((n, f), (m, g)), between in pairs],
+        [
+            joined(example(f, n), between, example(g, m))
+            for ((n, f), (m, g)), between in pairs
+            if (n + m) % 2 == 0
+        ],
         syntax,
     )
 

@@ -12,9 +12,8 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 
 def pages_of(folder: Path) -> dict[str, str]:
     """The pages of a site, by their paths in its folder."""
-    return {
-        str(path.relative_to(folder)): path.read_text("utf-8") for path in folder.rglob("*.html")
-    }
+    paths = [*folder.rglob("*.html"), *folder.rglob("*.xhtml")]
+    return {str(path.relative_to(folder)): path.read_text("utf-8") for path in paths}
 
 
 def broken(pages: Mapping[str, str], ours: str = "cite-|ref-|doi-card-") -> list[str]:
@@ -37,6 +36,22 @@ def broken(pages: Mapping[str, str], ours: str = "cite-|ref-|doi-card-") -> list
             if fragment not in ids_of.get(page, ()):
                 wrong.append(f"{path}: {href}")
     return wrong
+
+
+def dead_links(pages: Mapping[str, str]) -> list[str]:
+    """Links from pages to pages of the same site, or to places on them, that are not there; and repeated ids."""
+    ids_of = {path: Counter(re.findall(r'\sid="([^"]*)"', text)) for path, text in pages.items()}
+    dead = []
+    for path, text in pages.items():
+        dead += [f"{path}: {name} twice" for name, times in ids_of[path].items() if times > 1]
+        for href in re.findall(r'<a\b[^>]*?\shref="([^"]*)"', text):
+            if urlsplit(html.unescape(href)).scheme:
+                continue
+            page, fragment = _target(path, href)
+            is_there = page in pages and (not fragment or fragment in ids_of[page])
+            if not is_there:
+                dead.append(f"{path}: {href}")
+    return dead
 
 
 def _target(path: str, href: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from doiuri import DOI
 from support.checks import assert_in_order, assert_times, exactly
 from support.servers.metadata import metadata_proxy
 from support.servers.web import Site, resolver
-from support.sphinx_build import ROOTS, Build, Serve, build, links, page, write
+from support.sphinx_build import ROOTS, Build, Serve, build, links, page, project, write
 
 NAMES = json.loads((ROOTS / "book" / "names.json").read_text("utf-8"))
 INDEX, SECOND = NAMES["index"], NAMES["second"]
@@ -121,7 +121,8 @@ BREAKS = (
 
 def test_only_long_names_may_be_broken(tmp_path: Path) -> None:
     names = f":doi:`{LONG}`\n\n:doi:`10.1000/182` :doi:`A title <{LONG}>`\n\nHead :doi:`{LONG}`\n{'-' * 80}\n"
-    built = page(tmp_path, names)
+    source = project(tmp_path, names, "doi_resolve = False")
+    built = build(source, tmp_path / "out", search=True)
     assert BREAKS in built.text()
     assert ">doi:10.1000/182</a>" in built.text()
     assert ">A title</a>" in built.text()

@@ -176,8 +176,8 @@ def test_texts_that_were_copied_before_works_are_known_show_citations(
 
 def test_the_index_and_the_search_show_citations_in_terms(tmp_path: Path) -> None:
     source = write(tmp_path / "src", {**COPYING, "works.json": own_work("Abel")})
-    build(source, tmp_path)
-    built = build(write(source, {"works.json": own_work("Bor")}), tmp_path)
+    build(source, tmp_path, search=True)
+    built = build(write(source, {"works.json": own_work("Bor")}), tmp_path, search=True)
 
     index = text_in(built.text("genindex.html"))
     assert "Gloss’s (Bor, 2001)" in index

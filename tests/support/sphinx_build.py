@@ -16,6 +16,7 @@ from unittest import mock
 
 import sphinx.registry
 import sphinx.theming
+from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.cmd.build import build_main
 from sphinx.locale import translators
 from support.pages import broken, pages_of
@@ -121,10 +122,13 @@ def write(folder: Path, files: "Mapping[str, str]") -> Path:
     return folder
 
 
-def build(source: Path, target: Path, builder: str = "html", *options: str) -> Build:
+def build(
+    source: Path, target: Path, builder: str = "html", *options: str, search: bool = False
+) -> Build:
     """Build a project into a folder below ``target``; builds with the same target share their doctrees.
 
-    ``options`` are sphinx-build's.
+    ``options`` are sphinx-build's; ``search`` says whether a site has an index for its search. That index, and
+    what a theme adds to "basic", which is the default here, take a third of the time.
     """
     out = target / builder
     warned = target / "warnings.txt"
@@ -132,7 +136,9 @@ def build(source: Path, target: Path, builder: str = "html", *options: str) -> B
     is_first = not out.exists()  # later, pages of deleted documents are still there
     target.mkdir(parents=True, exist_ok=True)
     translators.clear()  # Sphinx keeps the languages of earlier builds
-    words = f"-b {builder} -N -D show_warning_types=1".split()
+    words = f"-b {builder} -N -D show_warning_types=1 -D html_copy_source=0".split()
+    if "html_theme" not in (source / "conf.py").read_text("utf-8"):
+        words += ["-D", "html_theme=basic"]
     arguments = [*words, "-d", str(target / "doctrees"), "-w", str(warned), *options]
     with (
         contextlib.ExitStack() as at_end,
@@ -141,6 +147,7 @@ def build(source: Path, target: Path, builder: str = "html", *options: str) -> B
         compiled_once(),
         mock.patch.object(sphinx.registry, "entry_points", ENTRY_POINTS),
         mock.patch.object(sphinx.theming, "entry_points", ENTRY_POINTS),
+        mock.patch.object(StandaloneHTMLBuilder, "search", search),
     ):
         at_end.callback(gc.enable)
         gc.disable()  # which takes, with the debug records, a fifth of the time

@@ -171,7 +171,8 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("long")
     with site(metadata_proxy(hostile_records())) as server, pytest.MonkeyPatch.context() as patch:
         patch.setenv("DOIURI_RESOLVER", server.url)
-        return build(write(folder / "src", HOSTILE_BOOK), folder).out / "refs.html"
+        options = "html", "-D", "html_theme=alabaster"
+        return build(write(folder / "src", HOSTILE_BOOK), folder, *options).out / "refs.html"
 
 
 @pytest.mark.parametrize("width", [1200, 400])

@@ -64,7 +64,8 @@ def by_mkdocs(folder: Path) -> list[Path]:
 
 
 def by_sphinx(folder: Path) -> list[Path]:
-    out = build(write(folder / "src", HOSTILE_BOOK), folder).out
+    options = "html", "-D", "html_theme=alabaster"
+    out = build(write(folder / "src", HOSTILE_BOOK), folder, *options).out
     return [out / f"{name}.html" for name in ("index", "myst", "refs")]
 
 

@@ -174,6 +174,30 @@ def test_texts_that_were_copied_before_works_are_known_show_citations(
         assert_times(1, "an own text", shown)
 
 
+REFERENCES = [
+    *("[](page.md)", "[](page.md#l-part)", "[](#l-rubric)", "[](#l-terms)"),
+    *("[](page.md#part-s-abel)", "[](page.md#parts-)", "{term}`Gloss's @abel`"),
+    *("{doc}`page`", "{ref}`l-part`", "{any}`l-part`", "{numref}`{name} in {number} <l-figure>`"),
+]
+
+
+def test_a_page_with_nothing_but_a_reference_to_a_title_shows_it_as_it_is_now(
+    tmp_path: Path,
+) -> None:
+    pages = {
+        f"r{number}.md": f"---\norphan: true\n---\n# R\n\n{reference}\n"
+        for number, reference in enumerate(REFERENCES)
+    }
+    for author in ("Abel", "Bor"):
+        files = {**COPYING, **pages, "works.json": own_work(author)}
+        built = build(write(tmp_path / "src", files), tmp_path)
+
+        for number, reference in enumerate(REFERENCES):
+            body = built.text(f"r{number}.html").partition('<div class="body"')[2]
+            shown = text_in(body.partition("</section>")[0])
+            assert author in shown, f"{reference} to a title with {author} is shown as {shown!r}"
+
+
 def test_the_index_and_the_search_show_citations_in_terms(tmp_path: Path) -> None:
     source = write(tmp_path / "src", {**COPYING, "works.json": own_work("Abel")})
     build(source, tmp_path, search=True)

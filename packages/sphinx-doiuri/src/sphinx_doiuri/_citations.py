@@ -47,7 +47,8 @@ Part = Literal["", "name", "note"]
 
 _DIGEST_BYTES = 4
 # The roles that show titles
-_REFERENCES = frozenset({"ref", "numref", "doc", "any", "term", "myst"})
+_REFERENCES = frozenset({"ref", "numref", "doc", "any", "myst"})
+_TERMS = frozenset({"term", "any"})
 
 # The data that come from reading a document, each by document name
 _READ = ("citations", "places", "titles", "targets", "files", "styles", "insertions", "marks")
@@ -203,8 +204,13 @@ def _copy(title: nodes.TextElement) -> nodes.TextElement:
     return copied
 
 
+def term_target(name: str) -> str:
+    """Return what ``_targets_of`` calls a term, which the role "term" finds in upper and lower case."""
+    return f"term {name.lower()}"
+
+
 def _targets_of(document: nodes.document, docname: str) -> set[str]:
-    """Return the labels, documents and headings to which a document refers."""
+    """Return the labels, documents, headings and terms to which a document refers."""
     references = list(document.findall(addnodes.pending_xref))
     names = {node["reftarget"] for node in references if node["reftype"] in _REFERENCES}
     # "intro" or "../intro": a label, or a document relative to this one; "any" and MyST do not say which
@@ -215,7 +221,11 @@ def _targets_of(document: nodes.document, docname: str) -> set[str]:
         for node in references
         if node.get("reftargetid")
     }
-    return names | as_documents | headings
+    # MyST makes cross-references of [](#label) later
+    links = document.findall(nodes.reference)
+    labels = {link["refuri"].removeprefix("#") for link in links if link.get("id_link")}
+    terms = {term_target(node["reftarget"]) for node in references if node["reftype"] in _TERMS}
+    return names | as_documents | headings | labels | terms
 
 
 # What comes with these packages inserts nothing of other documents

@@ -13,7 +13,7 @@ from doiuri.plugins.display import Words
 from sphinx.util import logging
 from sphinx.util.nodes import clean_astext
 
-from sphinx_doiuri._citations import citations_in, domain_of
+from sphinx_doiuri._citations import citations_in, domain_of, term_target
 from sphinx_doiuri._config import citing, options
 from sphinx_doiuri._environment import doi_data
 from sphinx_doiuri._locale import _, __
@@ -441,7 +441,7 @@ def _update_copies(env: BuildEnvironment, lists: Lists) -> dict[str, str]:
     The ids of the titles stay: they contain the DOIs, so they do not depend on metadata.
 
     :returns: the texts of the titles with citations, by what cross-references call them: a label, a document,
-        a document and a heading ("page#heading"), or the term as it was copied.
+        a document and a heading ("page#heading"), or a term.
     """
     texts = {}
     for docname, page_title in env.titles.items():
@@ -464,10 +464,10 @@ def _update_copies(env: BuildEnvironment, lists: Lists) -> dict[str, str]:
                 slugs[slug] = (line, id_, titles[id_])
                 texts[f"{docname}#{slug}"] = titles[id_]
         texts |= {f"{docname}#{id_}": text for id_, text in titles.items()}
-    for copied in lists.copied.values():
-        for title in copied:
-            # The target of the role "term" is the text of the term
-            texts[title.copied_text] = title.text
+    for (kind, name), (docname, id_) in env.domaindata["std"]["objects"].items():
+        titles = lists.titles_in(docname)
+        if kind == "term" and id_ in titles:
+            texts[term_target(name)] = titles[id_]
     return texts
 
 

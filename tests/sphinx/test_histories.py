@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -39,6 +40,7 @@ TEXTS = {
     "notes": ":doi:p:`10.5555/a`, x [#]_ :doi:t:`10.5555/b`.\n\n.. [#] :doi:p:`10.5555/b`",
     "hidden": ".. only:: latex\n\n   :doi:`10.5555/dead`, :doi:`10.5555/kept,`\n   :doi:p:`10.5555/b`",
 }
+TEXTS["on one page"] = "\n\n".join(TEXTS[name] for name in ("dead", "mentions", "lists"))
 OPTIONS = {
     "doi_text": ("'name'", "'link'", "'{authors} ({year})'"),
     "doi_reference_style": ("'author-date'", "'numeric'", "'notes.csl'"),
@@ -74,6 +76,19 @@ FILES = {
 Told = dict[str, Counter[str]]
 
 
+class Outcome(NamedTuple):
+    """What authors and readers see of a build."""
+
+    locked: bytes
+    """The lock file after it."""
+    told: Told
+    pages: dict[str, list[str]]
+
+
+_first_builds: dict[tuple[object, ...], Outcome] = {}
+"""What first builds make of a project, by all that this depends on."""
+
+
 @dataclass(frozen=True)
 class Step:
     """What happens before a build, and how it is started."""
@@ -106,7 +121,6 @@ class Project:
         self._texts = {"part": ""}
         self._told: Told = {}
         self._steps = 0
-        self._builds = 0
         self._day = 0
         self._has_new_states = False
 
@@ -197,18 +211,32 @@ class Project:
                 self._told[name] = self._told.get(name, Counter()) + lines
             return
 
-        locked = self._locked()
-        if step.builder == "doi-lock":
-            self._lock.unlink(missing_ok=True)
-        self._builds += 1
-        fresh = build(self._source, self._folder / f"fresh {self._builds}", step.builder)
+        outcome = Outcome(self._locked(), told, pages(kept))
+        first = self._first_build(step, outcome)
 
         when = f"after step {self._steps} ({differing_fields(step)}), as in a first build"
-        assert_same(f"the lock file {when}", locked, self._locked())
-        self._compare_warnings(when, told, told_in(fresh))
-        shown = pages(kept)
-        for name, page in pages(fresh).items():
-            assert_same(f"{name} {when}", shown.get(name), page)
+        assert_same(f"the lock file {when}", outcome.locked, first.locked)
+        self._compare_warnings(when, told, first.told)
+        for name, page in first.pages.items():
+            assert_same(f"{name} {when}", outcome.pages.get(name), page)
+
+    def _first_build(self, step: Step, outcome: Outcome) -> Outcome:
+        """Return what a first build of the project as it is now makes; that may be the build just done.
+
+        :param outcome: what that build made.
+        """
+        old_lock = b"" if step.builder == "doi-lock" else outcome.locked
+        texts = {name: text for name, text in self._texts.items() if text}
+        parts = (texts, self.states, self._options)
+        key = (step.builder, old_lock, *(tuple(sorted(part.items())) for part in parts))
+        if key not in _first_builds and self._steps == 1 and step.processes == "1":
+            _first_builds[key] = outcome
+        if key not in _first_builds:
+            if step.builder == "doi-lock":
+                self._lock.unlink(missing_ok=True)
+            fresh = build(self._source, self._folder / f"fresh {self._steps}", step.builder)
+            _first_builds[key] = Outcome(self._locked(), told_in(fresh), pages(fresh))
+        return _first_builds[key]
 
     def _compare_warnings(self, when: str, told: Told, expected: Told) -> None:
         """Check that a build gave the warnings of a fresh build that were not given before."""
@@ -339,11 +367,12 @@ HISTORIES = {
         Step({"o5": "mentions"}, builder="doi-lock"), Step({"o1": "mentions"}), Step(unlocks=True), Step(),
     ],
     "options change, one after the other": [
-        Step({**ALL, "o4": "mentions"}), *(Step(options={name: 1}) for name in OPTIONS),
+        Step({"t1": "title", "o1": "on one page"}),
+        *(Step(options={name: 1}) for name in OPTIONS),
     ],
     "citations become notes, and text again": [
         Step({**ALL, "o4": "notes"}, options={"doi_reference_style": 2}),
-        Step({"t2": "refers", "o3": "notes"}, states={"b": "by Abel"}, processes="2"),
+        Step({"t2": "refers", "o3": "notes"}, states={"b": "by Abel"}),
         Step({**MANY, "o4": "nothing"}, options={"doi_notes": 1}, processes="2"), Step(options={"doi_notes": 0}),
         Step({"o4": "notes"}, builder="latex"), Step(options={"doi_reference_style": 1}),
     ],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from doiuri.resolver import Entry, Key, LockContent, LockFile, SQLiteStore
-from support.checks import assert_times, exactly, only
+from support.checks import assert_same, assert_times, exactly, only
 from support.doi_org import doi_org
 from support.foreign import FOREIGN, REMEDIES
 from support.servers.web import Site, answering, resolver, site
@@ -20,14 +20,21 @@ PAGE = "T\n=\n\n:doi:`10.1000/1`\n:doi:`10.1000/lost`\n"
 RUN = "run sphinx-build -b doi-lock to"
 
 
-@pytest.fixture
-def source(tmp_path: Path) -> Path:
-    """A project with a lock file."""
-    source = write(tmp_path / "src", {"index.rst": PAGE})
-    written = lock(source, tmp_path)
+@pytest.fixture(scope="module")
+def locked(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The lock file of the page, as the builder writes it."""
+    folder = tmp_path_factory.mktemp("locked")
+    source = write(folder / "src", {"index.rst": PAGE})
+    written = lock(source, folder)
     assert written.status == 0
     assert f"DOIs in lock file {source / 'doi.lock.json'}: 2" in written.said
-    return source
+    return (source / "doi.lock.json").read_text("utf-8")
+
+
+@pytest.fixture
+def source(locked: str, tmp_path: Path) -> Path:
+    """A project with a lock file."""
+    return write(tmp_path / "src", {"index.rst": PAGE, "doi.lock.json": locked})
 
 
 @pytest.fixture
@@ -183,24 +190,42 @@ def test_without_an_answer_the_old_entry_stays_and_a_new_doi_is_told(
     assert "doi.lock.json" not in built.said
 
 
-@pytest.mark.parametrize("is_link", [False, True], ids=["file", "link"])
+def refused(source: Path, folder: Path) -> list[str]:
+    """What the builder of the lock file, and one that reads it, say of a lock file that is none."""
+    told = []
+    for builder in ("doi-lock", "html"):
+        built = build(source, folder, builder)
+        assert built.status == 2, f"{builder} took it"
+        assert "reading sources" not in built.said, f"{builder} reads documents first"
+        told.append(built.warnings)
+    return told
+
+
 @pytest.mark.parametrize("content", FOREIGN.values(), ids=FOREIGN)
 def test_what_is_no_lock_file_stays_as_it_is_and_the_error_says_what_to_do(
-    content: bytes, is_link: bool, source: Path, tmp_path: Path, file: Path
+    content: bytes, source: Path, tmp_path: Path, file: Path
 ) -> None:
+    file.write_bytes(content)
+
+    for told in refused(source, tmp_path):
+        assert re.search(rf"doi\.lock\.json .*; ({REMEDIES})", told), told
+
+    assert_same("the file after both builds", file.read_bytes(), content)
+
+
+def test_a_link_to_what_is_no_lock_file_stays_a_link_and_is_not_read_if_nothing_is_looked_up(
+    source: Path, tmp_path: Path, file: Path
+) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.write_bytes(FOREIGN["notes"])
     file.unlink()
-    real = tmp_path / "theirs" if is_link else file
-    real.write_bytes(content)
-    if is_link:
-        file.symlink_to(real)
+    file.symlink_to(theirs)
 
-    for built in (lock(source, tmp_path), build(source, tmp_path / "out")):
-        assert built.status == 2
-        assert re.search(rf"doi\.lock\.json .*; ({REMEDIES})", built.warnings)
-        assert "reading sources" not in built.said
+    refused(source, tmp_path)
 
-    assert (real.read_bytes(), file.is_symlink()) == (content, is_link)
-    assert build(source, tmp_path / "off", "html", "-W", "-D", "doi_resolve=no").status == 0
+    assert file.is_symlink()
+    assert_same("the file that is linked to", theirs.read_bytes(), FOREIGN["notes"])
+    assert build(source, tmp_path / "off", "text", "-W", "-D", "doi_resolve=no").status == 0
 
 
 def test_an_empty_file_becomes_the_lock_file(source: Path, tmp_path: Path, file: Path) -> None:

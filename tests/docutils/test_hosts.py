@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ import pytest
 from doiuri import DOI, DOISyntaxError, suggest
 from doiuri.plugins import with_suggestion
 from doiuri_proxy import running
+from support.checks import assert_same
 from support.docutils_page import command
 from support.sphinx_build import build, links, write
 
@@ -23,36 +25,60 @@ TYPED = [
 ]
 
 
+class Said(NamedTuple):
+    """A page, and what its author is told of it."""
+
+    page: str
+    told: str
+
+
+@pytest.fixture(scope="module")
+def sphinx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[tuple[str, str], Said]]:
+    """What Sphinx makes of each URI in reStructuredText and MyST; its registry answers until the last test."""
+    folder = tmp_path_factory.mktemp("site")
+    files = {"conf.py": CONF, "index.rst": "T\n=\n"}
+    for number, typed in enumerate(TYPED):
+        files[f"page{number}.rst"] = f":orphan:\n\nT\n=\n\n`T <{typed}>`__\n"
+        files[f"paper{number}.md"] = f"---\norphan: true\n---\n# T\n\n[T]({typed})\n"
+    with (
+        running([{"handle": name, "values": []} for name in FOUND]) as proxy,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("DOIURI_RESOLVER", proxy.url)
+        patch.setenv("DOIURI_CACHE", ":memory:")
+        built = build(write(folder / "src", files), folder / "out")
+        made = {}
+        for number, typed in enumerate(TYPED):
+            for syntax, name in (("rst", f"page{number}.rst"), ("md", f"paper{number}.md")):
+                told = [line for line in built.told if line.startswith(f"{name}:")]
+                page = built.text(f"{name.partition('.')[0]}.html")
+                made[syntax, typed] = Said(page, "\n".join(told))
+        yield made
+
+
 @pytest.mark.parametrize("typed", TYPED)
 def test_a_doi_has_the_same_link_and_finding_in_each_host(
-    typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    typed: str,
+    sphinx: dict[tuple[str, str], Said],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    pages: dict[str, str] = {}
-    told: dict[str, str] = {}
-    monkeypatch.setenv("DOIURI_CACHE", str(tmp_path / "cache"))
-    with running([{"handle": name, "values": []} for name in FOUND]) as proxy:
-        monkeypatch.setenv("DOIURI_RESOLVER", proxy.url)
-        (tmp_path / "page.rst").write_text(f"`T <{typed}>`__\n")
-        pages["docutils"] = command(str(tmp_path / "page.rst"))
-        told["docutils"] = capsys.readouterr().err
-        texts = {"rst": f"T\n=\n\n`T <{typed}>`__\n", "md": f"# T\n\n[T]({typed})\n"}
-        for name, text in texts.items():
-            files = {"conf.py": CONF, f"index.{name}": text}
-            built = build(write(tmp_path / name, files), tmp_path / f"{name}2")
-            pages[name] = built.text()
-            told[name] = built.warnings
-        problems: list[markdown_doiuri.Problem] = []
-        extension = markdown_doiuri.makeExtension(warn=problems.append)
-        pages["Markdown"] = markdown.markdown(f"[T]({typed})\n", extensions=[extension])
-        told["Markdown"] = "\n".join(str(problem) for problem in problems)
+    (tmp_path / "page.rst").write_text(f"`T <{typed}>`__\n")
+    problems: list[markdown_doiuri.Problem] = []
+    extension = markdown_doiuri.makeExtension(warn=problems.append)
+
+    page = command(str(tmp_path / "page.rst"))
+    said = {"docutils": Said(page, capsys.readouterr().err)}
+    page = markdown.markdown(f"[T]({typed})\n", extensions=[extension])
+    said["Markdown"] = Said(page, "\n".join(str(problem) for problem in problems))
+    said |= {syntax: sphinx[syntax, typed] for syntax in ("rst", "md")}
 
     expected = expectation(typed)
-    assert {host: shown(page) for host, page in pages.items()} == dict.fromkeys(
-        pages, expected.links
-    )
-    for host, text in told.items():
-        assert bool(text) == bool(expected.reasons), host
-        assert [reason for reason in expected.reasons if reason not in text] == [], (host, text)
+    for host, (page, told) in said.items():
+        assert_same(f"the links of {typed} in {host}", shown(page), expected.links)
+        assert bool(told) == bool(expected.reasons), f"{host} says of {typed}: {told}"
+        left_out = [reason for reason in expected.reasons if reason not in told]
+        assert left_out == [], f"{host} says of {typed}: {told}"
 
 
 class Expected(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from support.sphinx_build import build, write
 CONF = "".join(f"doi_{name} = {value!r}\n" for name, value in OPTIONS.items())
 CITATIONS = "\n\n".join(f":doi:p:`{cited}`" for cited in CITED)
 PROJECT = {
-    "conf.py": f'extensions = ["sphinx_doiuri"]\nlanguage = "eo"\nhtml_theme = "basic"\n{CONF}',
+    "conf.py": f'extensions = ["sphinx_doiuri"]\nlanguage = "eo"\n{CONF}',
     "index.rst": f"T\n=\n\n.. toctree::\n\n   list\n   own\n   plain\n\n{CITATIONS}\n\n.. doi:bibliography::\n",
     "own.rst": "L\n=\n\n:doi:t:`10.5555/0` :doi:t:`10.5555/1`\n\n.. doi:bibliography::\n   :style: list.csl\n",
     "list.rst": "N\n=\n\n.. doi:bibliography::\n   :nocite: *\n",
@@ -25,16 +24,12 @@ Built = tuple[int, dict[str, str]]
 
 
 def built(folder: Path) -> Built:
-    """Build in a folder; return the status, and the bodies of the pages if there are any."""
-    made = build(folder, folder / "out")
+    """Build in a folder; return the status, and the pages if there are any."""
+    made = build(folder, folder / "out", "text")
     if made.status:
         return made.status, {}
-    pages = {path.name: path.read_text("utf-8") for path in made.out.glob("*.html")}
-    bodies = {
-        name: re.findall('<div class="body".*?<div class="clearer">', page, re.DOTALL)[0]
-        for name, page in pages.items()
-    }
-    return 0, {name: body.replace(str(folder), "") for name, body in bodies.items()}
+    pages = {path.name: path.read_text("utf-8") for path in made.out.glob("*.txt")}
+    return 0, {name: page.replace(str(folder), "") for name, page in pages.items()}
 
 
 def check_history(folder: Path, history: list[Step]) -> list[Built]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,35 @@ def test_sentences(tmp_path: Path) -> None:
     for name, (text, expected) in shown.items():
         found = lines(result, f"{name}.txt")
         assert found == expected, f"{text!r} is shown as {found}"
+
+
+# A citation, and notes of the author: in turn, with a name, and without a mark
+PARTS = {
+    A: "",
+    "[#]_": ".. [#] Turn",
+    "[#name]_": ".. [#name] Name",
+    "": ".. [#] Without",
+}
+
+
+def test_the_notes_of_a_page_have_consecutive_numbers_in_the_order_of_their_marks(
+    tmp_path: Path,
+) -> None:
+    orders = [[*order] for order in permutations(PARTS)]
+    files = {}
+    for number, order in enumerate(orders):
+        marks = " x ".join(filter(None, order))
+        of_author = "\n".join(filter(None, map(PARTS.__getitem__, order)))
+        files[f"p{number}.rst"] = f":orphan:\n\nT\n=\n\n{marks}\n\n{of_author}\n"
+
+    quiet = "-D", "suppress_warnings=ref.footnote"
+    result = made(tmp_path, "text", "", *quiet, **files)
+
+    for number, order in enumerate(orders):
+        text, *notes = lines(result, f"p{number}.txt")
+        assert re.findall(r"\[(\d)\]", text) == ["1", "2", "3"], f"the marks of {order}: {text}"
+        labels = [note.partition("]")[0] for note in notes]
+        assert labels == ["[1", "[2", "[3", "[4"], f"the notes of {order}: {notes}"
 
 
 PLACES = f"""\
@@ -358,22 +388,27 @@ HISTORY = [
     {"works.json": json.dumps(WORKS).replace("Ants", "Wasps")},
     {
         "conf.py": CONF,
-        "index.rst": f'T\n=\n\n{B}, {A} "x" {B}.\n\n.. toctree::\n\n   other\n   c\n   d\n   e\n',
+        "index.rst": f'T\n=\n\n{B}, {A} "x" {B}.\n\n.. toctree::\n\n   other\n',
     },
 ]
 
 
 def test_any_change_ends_with_the_pages_of_a_fresh_project(tmp_path: Path) -> None:
-    text = f'Title {A}\n====================\n\n"Text" {A}. [#]_\n\n.. [#] {A}\n'
-    source = write(tmp_path / "src", FILES)
-    write(source, {f"{name}.rst": text for name in ("other", "c", "d", "e")})
-    write(source, {"index.rst": f"T\n=\n\n{A}, x\n\n.. toctree::\n\n   other\n   c\n   d\n   e\n"})
+    files = {
+        **FILES,
+        "index.rst": f"T\n=\n\n{A}, x\n\n.. toctree::\n\n   other\n",
+        "other.rst": f'Title {A}\n====================\n\n"Text" {A}. [#]_\n\n.. [#] {A}\n',
+    }
+    fresh: dict[tuple[tuple[str, str], ...], Build] = {}
     for number, changed in enumerate(HISTORY):
-        write(source, changed)
-        fresh = build(source, tmp_path / f"fresh {number}", "text")
-        assert fresh.warnings == "", f"step {number}"
-        for jobs in ("1", "2"):
-            kept = build(source, tmp_path / f"kept {jobs}", "text", "-j", jobs)
-            when = f"after step {number} with -j {jobs}"
-            assert kept.warnings == "", when
-            assert_same(f"the pages {when}, as in a first build", kept.bytes(), fresh.bytes())
+        files |= changed
+        source = write(tmp_path / "src", files)
+        content = tuple(files.items())
+        if content not in fresh:
+            fresh[content] = build(source, tmp_path / f"fresh {number}", "text")
+
+        kept = build(source, tmp_path / "kept", "text")
+
+        when = f"after step {number}, as in a first build"
+        assert_same(f"the warnings {when}", kept.warnings, "")
+        assert_same(f"the pages {when}", kept.bytes(), fresh[content].bytes())

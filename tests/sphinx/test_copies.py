@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.checks import assert_times, exactly
 from support.servers.web import Site
-from support.sphinx_build import Build, build, text_in, write
+from support.sphinx_build import Build, build, project, text_in, write
 
 CONF = """\
 extensions = ["sphinx_doiuri", "sphinx.ext.todo", "support.keeping"]
@@ -150,19 +150,19 @@ def own_work(author: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("builder", "suffix"),
+    ("builder", "suffix", "authors"),
     [
-        ("html", "html"),
-        ("singlehtml", "html"),
-        ("latex", "tex"),
-        ("epub", "xhtml"),
-        ("text", "txt"),
+        ("html", "html", ["Abel", "Bor"]),  # the second build follows a change of the work
+        ("singlehtml", "html", ["Abel"]),
+        ("latex", "tex", ["Abel", "Bor"]),
+        ("epub", "xhtml", ["Abel"]),
+        ("text", "txt", ["Abel"]),
     ],
 )
 def test_texts_that_were_copied_before_works_are_known_show_citations(
-    tmp_path: Path, builder: str, suffix: str
+    tmp_path: Path, builder: str, suffix: str, authors: list[str]
 ) -> None:
-    for author in ("Abel", "Bor"):  # the second build follows a change of the work
+    for author in authors:
         source = write(tmp_path / "src", {**COPYING, "works.json": own_work(author)})
         built = build(source, tmp_path, builder, "-W")
         assert built.status == 0, built.warnings
@@ -198,6 +198,29 @@ def test_a_page_with_nothing_but_a_reference_to_a_title_shows_it_as_it_is_now(
             assert author in shown, f"{reference} to a title with {author} is shown as {shown!r}"
 
 
+def test_a_reference_shows_the_title_that_it_leads_to_though_pages_have_the_same_headings(
+    tmp_path: Path,
+) -> None:
+    """The number of the work is another one on each page, and the ids of the titles are the same."""
+    names = ["a", "b", "c"]
+    refers = " ".join(f":ref:`l-{name}`" for name in names)
+    works = [{"id": name, "title": name} for name in (*names, "d")]
+    files = {"index.rst": "T\n=\n\n.. toctree::\n\n   a\n   b\n   c\n"}
+    for number, name in enumerate(names):
+        cited = ", ".join(f"@{before}" for before in names[:number])
+        first = f":doi:p:`{cited}`\n\n" if cited else ""
+        title = f".. _l-{name}:\n\nOn :doi:p:`@d`\n-------------\n\n{refers}\n{BIBLIOGRAPHY}"
+        files[f"{name}.rst"] = f"{name}\n=\n\n{first}{title}"
+    conf = 'doi_works, doi_resolve, doi_citation = "works.json", False, "number"'
+    source = project(tmp_path, "", conf, **files, **{"works.json": json.dumps(works)})
+
+    built = build(source, tmp_path, "text")
+
+    for name in names:
+        shown = re.findall(r"On \[\d\] On .*", built.text(f"{name}.txt"))
+        assert shown == ["On [1] On [2] On [3]"], f"page {name} shows the titles as {shown}"
+
+
 def test_the_index_and_the_search_show_citations_in_terms(tmp_path: Path) -> None:
     source = write(tmp_path / "src", {**COPYING, "works.json": own_work("Abel")})
     build(source, tmp_path, search=True)
@@ -219,13 +242,13 @@ KEEPING = {
     "conf.py": """\
 extensions = ["sphinx_doiuri", "support.keeping"]
 doi_works, doi_resolve, doi_lock = "works.json", False, None
-project, version, copyright, html_theme = "Book", "1", "us", "basic"
+project, version, copyright = "Book", "1", "us"
 """,
     "index.rst": "T\n=\n\n.. toctree::\n   :glob:\n\n   s/*\n   t/*\n",
     "t/other.rst": "T\n=\n\n.. insert:: last\n\n.. insert:: resolved\n",
-    # With so many documents Sphinx uses two processes
-    **{f"s/p{number}.rst": f"{number}\n=\n\nText\n" for number in range(6)},
 }
+# With so many documents Sphinx reads in two processes
+MANY = {f"s/p{number}.rst": f"{number}\n=\n\nText\n" for number in range(4)}
 KEPT_PAGE = """\
 P
 =
@@ -266,7 +289,10 @@ def test_what_is_inserted_after_all_transforms_is_shown(
         "issued": "2002",
     }
     hidden["URL"] = url = "https://h.example/"
-    source = write(tmp_path / "src", {**KEEPING, "s/page.rst": KEPT_PAGE + listed})
+    files = {**KEEPING, "s/page.rst": KEPT_PAGE + listed}
+    if processes == "2":
+        files |= MANY
+    source = write(tmp_path / "src", files)
     for author in ("Abel", "Bor"):  # the second build follows a change of the work
         works = [*json.loads(own_work(author)), hidden]
         write(source, {"works.json": json.dumps(works)})

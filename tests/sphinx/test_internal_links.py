@@ -19,6 +19,18 @@ doi_works, doi_resolve, doi_lock = "works.json", False, None
 project, version, copyright = "Book", "1", "us"
 suppress_warnings = ["image.not_readable"]
 numfig = True
+
+def setup(app):
+    app.connect("doctree-resolved", move)
+
+def move(app, tree, docname):
+    # To the end of the last page, as extensions for solutions and endnotes do
+    from docutils import nodes
+    boxes = [box for box in tree.findall(nodes.container) if "moved" in box["classes"]]
+    *_, last = tree.findall(nodes.section)
+    for box in boxes:
+        box.parent.remove(box)
+        last += box
 """
 WORKS = [{"id": "ants", "title": "Ants", "author": [{"family": "Li"}]}]
 INDEX = "T\n=\n\n.. toctree::\n   :glob:\n   :numbered:\n\n   *\n   */*\n\nAs :doi:t:`@ants` says\n"
@@ -38,6 +50,10 @@ As :doi:t:`@ants` says [#n]_, :ref:`label-0`, :ref:`index <genindex>`, :numref:`
 .. only:: html or epub or latex or texinfo or xml
 
    Only :doi:p:`@ants`
+
+.. container:: moved
+
+   Moved :doi:p:`@ants`
 
 .. _table-{0}:
 
@@ -64,7 +80,7 @@ Last :doi:p:`@ants`
 .. doi:bibliography::
    :scope: {1}
 """
-CITATIONS = 9
+CITATIONS = 10
 """On each of the pages."""
 NAMES = ["a b", "c%20d", "e#f", "g?h", "ü/ñ ö"]
 

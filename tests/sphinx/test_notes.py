@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
 
 import pytest
@@ -93,6 +93,8 @@ IN_NOTES = {
     f".. tip::\n\n   One [#]_\n\n   .. [#] X\n\nTwo {A}.": [
         *("Tip:", "One [1]", "[1] X", "Two.[2]", "[2] Li Ants."),
     ],
+    # a note of the author's that this build leaves out takes no other with it
+    f"One {A}.\n\n.. only:: latex\n\n   Two [#]_\n\n   .. [#] X": ["One.[1]", "[1] Li Ants."],
     # the number of the first note of a work
     f"{A} x {B} x {B} x {B} x {A}": [
         "[1] x[2] x[3] x[4] x[5]",
@@ -141,6 +143,22 @@ def test_the_notes_of_a_page_have_consecutive_numbers_in_the_order_of_their_mark
         assert re.findall(r"\[(\d)\]", text) == ["1", "2", "3"], f"the marks of {order}: {text}"
         labels = [note.partition("]")[0] for note in notes]
         assert labels == ["[1", "[2", "[3", "[4"], f"the notes of {order}: {notes}"
+
+
+def test_what_an_author_writes_in_a_citation_is_there_once(tmp_path: Path) -> None:
+    """In the text or in the note, and not in both."""
+    cited: dict[str, str] = {}
+    for prefix, locator, suffix in product(("", "Prefix "), ("", ", p. 5"), ("", ", suffix")):
+        for form, next_cite in product("pt", ("", " :doi:p:`@b, p. 7`")):
+            cited[f":doi:{form}:`{prefix}@a{locator}{suffix}`{next_cite}"] = f"p{len(cited)}"
+    files = {f"{name}.rst": f":orphan:\n\nT\n=\n\n{text} x\n" for text, name in cited.items()}
+
+    result = made(tmp_path, "text", "", **files)
+
+    for text, name in cited.items():
+        shown = " ".join(lines(result, f"{name}.txt"))
+        for written in ("Prefix", "5", "suffix", "7"):
+            assert shown.count(written) == text.count(written), f"{text} is shown as {shown}"
 
 
 PLACES = f"""\
@@ -197,8 +215,14 @@ COUNT = 13
 """The third of them is in LaTeX only, the fourth in text."""
 
 
-def test_places_in_text(tmp_path: Path) -> None:
-    result = made(tmp_path, "text", "", **SITE)
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the site, whose documents are read once for all builders."""
+    return tmp_path_factory.mktemp("places")
+
+
+def test_places_in_text(places: Path) -> None:
+    result = made(places, "text", "", **SITE)
     contents, _, heading, rubric, todo, *others = lines(result)[2:]
     assert (contents, heading) == ("* Heading", "Heading[2] ==========")
     assert (rubric, todo) == ("-[ Rubric Li above n. 1. ]-", "Todo: Todo Kim Bees, ok.")
@@ -220,8 +244,8 @@ HTML = {
 
 
 @pytest.mark.parametrize("builder", HTML)
-def test_places_on_pages(builder: str, tmp_path: Path) -> None:
-    page = made(tmp_path, builder, "", **SITE).text(HTML[builder])
+def test_places_on_pages(builder: str, places: Path) -> None:
+    page = made(places, builder, "", **SITE).text(HTML[builder])
     marks = re.findall(r'<a class="footnote-reference[^>]*href="#([^"]*)" id="([^"]*)"', page)
     notes = dict(re.findall(r'<aside[^>]*id="(doi-note[^"]*)"[^>]*>(.*?)</aside>', page, re.DOTALL))
     of_other = builder == "singlehtml"
@@ -242,9 +266,9 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("builder", OTHERS)
-def test_places_in_other_formats(builder: str, tmp_path: Path) -> None:
+def test_places_in_other_formats(builder: str, places: Path) -> None:
     name, pattern, count = OTHERS[builder]
-    text = made(tmp_path, builder, "", **SITE).text(name)
+    text = made(places, builder, "", **SITE).text(name)
     exactly(count, "matches", re.findall(pattern, text, re.MULTILINE))
     if builder == "latex":
         # upright, whatever the font around the mark

@@ -32,6 +32,12 @@ CITATION = "(Kahn & Wilensky, 2006, p. 5)"
 SHOWN = {"index": 1, "a/early": 2, "b/page": 5, "c/late": 2}
 
 
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the project, whose documents are read once for all builders."""
+    return tmp_path_factory.mktemp("book")
+
+
 def built(folder: Path, builder: str, *options: str) -> Build:
     """The project, built without a warning; in HTML, ``build`` follows each link to a citation or entry."""
     result = build(write(folder / "src", FILES), folder, builder, "-W", *options)
@@ -40,8 +46,8 @@ def built(folder: Path, builder: str, *options: str) -> Build:
 
 
 @pytest.mark.parametrize("builder", ["html", "dirhtml", "epub"])
-def test_copies_on_pages(tmp_path: Path, server: Site, builder: str) -> None:
-    result = built(tmp_path, builder)
+def test_copies_on_pages(book: Path, server: Site, builder: str) -> None:
+    result = built(book, builder)
 
     suffix = {"html": ".html", "dirhtml": "/index.html", "epub": ".xhtml"}[builder]
     for name, count in SHOWN.items():
@@ -52,16 +58,16 @@ def test_copies_on_pages(tmp_path: Path, server: Site, builder: str) -> None:
         exactly(count, "links to entries", to_entry)
 
 
-def test_copies_on_one_page(tmp_path: Path, server: Site) -> None:
-    page = built(tmp_path, "singlehtml").text()
+def test_copies_on_one_page(book: Path, server: Site) -> None:
+    page = built(book, "singlehtml").text()
 
     assert_times(sum(SHOWN.values()), CITATION, text_in(page))
     to_entry = re.findall(r'href="([^"]*)#doi-kahn-2006-[^"]*"', page)
     assert to_entry == [""] * sum(SHOWN.values())
 
 
-def test_copies_in_latex_lead_to_labels(tmp_path: Path, server: Site) -> None:
-    text = built(tmp_path, "latex").text("book.tex")
+def test_copies_in_latex_lead_to_labels(book: Path, server: Site) -> None:
+    text = built(book, "latex").text("book.tex")
 
     linked = re.findall(r"\\hyperref\[\\detokenize\{([^}]*doi-kahn-2006[^}]*)\}\]", text)
     labels = re.findall(r"\\label\{\\detokenize\{([^}]+)\}\}", text)
@@ -81,9 +87,9 @@ def test_copies_in_latex_lead_to_labels(tmp_path: Path, server: Site) -> None:
     ],
 )
 def test_copies_in_other_formats(
-    tmp_path: Path, server: Site, builder: str, name: str, count: int
+    book: Path, server: Site, builder: str, name: str, count: int
 ) -> None:
-    text = " ".join(built(tmp_path, builder).text(name).split()).replace("@comma{}", ",")
+    text = " ".join(built(book, builder).text(name).split()).replace("@comma{}", ",")
     # The end of a link: none in text, then that of XML, of a manual page (now, and with the oldest
     # docutils and Sphinx), and of Texinfo
     end_of_link = r"(?:</reference>| \\%<[^>]*>|\\fP|\})?"
@@ -232,8 +238,8 @@ def test_the_index_and_the_search_show_citations_in_terms(tmp_path: Path) -> Non
     assert r"gloss\u2019s (bor, 2001)" in built.text("searchindex.js")
 
 
-def test_copies_are_numbered_as_where_they_were_written(tmp_path: Path, server: Site) -> None:
-    result = built(tmp_path, "html", "-D", "doi_reference_style=numeric")
+def test_copies_are_numbered_as_where_they_were_written(book: Path, server: Site) -> None:
+    result = built(book, "html", "-D", "doi_reference_style=numeric")
     for name, count in SHOWN.items():
         assert text_in(result.text(f"{name}.html")).count("[1, p. 5]") == count, name
 

@@ -193,11 +193,12 @@ def test_entries_isolate_what_runs_from_right_to_left_and_name_their_links_back(
     tmp_path: Path,
 ) -> None:
     work = {"id": "k", "title": "\u05e9\u05dd", "author": [{"family": "\u05db\u05d4\u05df"}]}
-    conf = "doi_works, doi_resolve = 'works.json', False"
-    text = ":doi:p:`@k`\n\n.. doi:bibliography::\n"
-    source = project(tmp_path, text, conf, **{"works.json": json.dumps([work])})
+    conf = "doi_works, doi_resolve, smartquotes = 'works.json', False, False"
+    text = 'A "<b>" & c\n===========\n\n:doi:p:`@k`\n\n.. doi:bibliography::\n'
+    files = {"index.rst": text, "works.json": json.dumps([work])}
+    source = project(tmp_path, "", conf, **files)
 
     page = build(source, tmp_path / "out").text()
 
     assert re.findall("<bdi>(.*?)</bdi>", page)[-2:] == ["\u05db\u05d4\u05df", "\u05e9\u05dd"]
-    assert '<a role="doc-backlink" aria-label="Cited in T"' in page
+    assert '<a role="doc-backlink" aria-label="Cited in A &quot;&lt;b&gt;&quot; &amp; c"' in page

@@ -154,7 +154,14 @@ def build(
         at_end.callback(logging.disable, logging.NOTSET)
         logging.disable(logging.DEBUG)
         status = build_main([*arguments, str(source), str(out)])
-    wrong = broken(pages_of(out), "doi-") if is_first else []
+    wrong = []
+    if is_first:
+        pages = pages_of(out)
+        wrong = broken(pages, "doi-")
+        ours = {
+            name for page in pages.values() for name in re.findall(r"_static/(doiuri\.\w+)", page)
+        }
+        wrong += [f"no file {name}" for name in ours if not (out / "_static" / name).is_file()]
     assert not wrong, "\n".join(wrong)
     complaints = re.sub(r"\x1b\[[0-9;]*m", "", warned.read_text("utf-8")) if warned.exists() else ""
     return Build(status, out, complaints, re.sub(r"\x1b\[[0-9;]*m", "", said.getvalue()))

@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli.command import codes, doiuri_process, findings, register, remember
+from support.checks import assert_same
+from support.cli.command import (
+    codes,
+    doiuri_process,
+    findings,
+    findings_in_files,
+    register,
+    remember,
+)
 
 OLD = "http://dx.doi.org/10.1000/182"
 DEAD = "https://doi.org/10.5555/nope"
@@ -36,14 +44,19 @@ GIVEN: dict[str, list[Any]] = json.loads(
         ("x", ["not-https"]),
     ],
 )
-@pytest.mark.parametrize(
-    ("path", "text"), GIVEN["comments"], ids=[path for path, _ in GIVEN["comments"]]
-)
 def test_the_comment_of_each_type_ignores_its_codes(
-    path: str, text: str, written: str, left: list[str], cache: Path
+    written: str, left: list[str], cache: Path
 ) -> None:
-    text = text.replace("doiuri: ignore[CODE]", written)
-    assert sorted(codes(path, text, "--cache", cache)) == left
+    files = [
+        (path, text.replace("doiuri: ignore[CODE]", written)) for path, text in GIVEN["comments"]
+    ]
+
+    found = findings_in_files(files, "--cache", cache)
+
+    codes_of = {
+        file: sorted(one["code"] for one in told) for file, told in zip(files, found, strict=True)
+    }
+    assert_same(f"what {written} leaves in a file", codes_of, dict.fromkeys(files, left))
 
 
 HIDE = "<!-- doiuri: ignore[not-https] -->"

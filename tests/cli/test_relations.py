@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from doiuri.resolver import LockContent
-from support.cli.command import codes, doiuri, findings, fixed, names, places, remember
+from support.checks import assert_same
+from support.cli.command import (
+    codes,
+    doiuri,
+    findings,
+    fixed,
+    places,
+    places_in_files,
+    remember,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -83,16 +92,26 @@ LISTS = {
 }
 
 
-@pytest.mark.parametrize("separator", ["; ", ";", ",", ", ", " ", "|"])
+SEPARATORS = ["; ", ";", ",", ", ", " ", "|"]
+
+
 @pytest.mark.parametrize("path", LISTS)
-def test_a_name_among_others_is_the_name_alone(path: str, separator: str) -> None:
+def test_a_name_among_others_is_the_name_alone(path: str) -> None:
     form = LISTS[path]
     count = form.count("{}")
-    row = separator.join(NAMES)
-    alone = [names(path, form.format(name, *[""] * (count - 1))) for name in NAMES]
-    assert alone == [[name] for name in NAMES]
-    assert names(path, form.format(*NAMES[:count])) == NAMES[:count]
-    assert names(path, form.format(*[row] * count)) == NAMES * count
+    expected = {form.format(name, *[""] * (count - 1)): [name] for name in NAMES}
+    expected[form.format(*NAMES[:count])] = NAMES[:count]
+    for separator in SEPARATORS:
+        row = separator.join(NAMES)
+        expected[form.format(*[row] * count)] = NAMES * count
+
+    found = places_in_files((path, text) for text in expected)
+
+    names_of = {
+        text: [place["doi"] for place in places]
+        for text, places in zip(expected, found, strict=True)
+    }
+    assert_same("the names in a text", names_of, expected)
 
 
 SPELLINGS = [

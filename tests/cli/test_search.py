@@ -17,6 +17,7 @@ from doiuri.search import Search
 
 # Private: how often fixes are proved shows in no output
 from doiuri_cli import _fixes
+from support.checks import assert_same
 from support.cli.command import doiuri
 from support.servers.search import search_site, searches
 from support.servers.web import Site
@@ -129,6 +130,36 @@ def test_what_is_found_is_said_with_its_evidence(servers: Site, tmp_path: Path) 
     ]
     assert done.returncode == 0
     assert sent(servers) == before + 4  # of the @misc, both servers are asked
+
+
+def test_works_in_test_data_are_sent_only_if_the_file_is_named(
+    servers: Site, tmp_path: Path
+) -> None:
+    for name in ("tests/refs.bib", "fixtures/data/refs.bib", "cassettes/refs.bib"):
+        before = sent(servers)
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(ENTRY)
+
+        run(servers, tmp_path, "check", "--search", ".")
+        run(servers, tmp_path, "fix", "--search", "--unsafe-fixes", ".")
+
+        assert sent(servers) == before, f"the works in {name} were sent"
+        assert (tmp_path / name).read_text() == ENTRY
+
+    run(servers, tmp_path, "check", "--search", "tests/refs.bib")
+    assert sent(servers) == before + 1
+
+
+def test_a_likely_work_is_not_unknown_too_if_one_server_fails(
+    servers: Site, tmp_path: Path
+) -> None:
+    failing = {"DOIURI_DATACITE": "http://127.0.0.1:1"}
+    done = check(servers, tmp_path, "paper.bib", ENTRY + LIKELY, "--search", **failing)
+
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("Searched for")]
+    figures = re.findall(r"(-?\d+) (found|likely|not found|unknown)", line.partition(": ")[2])
+    expected = [("1", "found"), ("1", "likely"), ("0", "not found")]
+    assert figures == expected, f"of one work that is sure and one that is likely: {line}"
 
 
 def test_without_the_option_nothing_is_searched_for(servers: Site, tmp_path: Path) -> None:
@@ -445,6 +476,9 @@ def test_other_bibliographies_get_dois_too(name: str, servers: Site, tmp_path: P
         assert after == RIS.replace("ER  -", f"DO  - {IZZO}\nER  -")
     assert _without_one_piece(after, text), name
     assert fix(servers, tmp_path, name, after) == after, name
+    with_ends_of_windows = fix(servers, tmp_path, name, text.replace("\n", "\r\n"))
+    promise = f"{name} with CR LF gets what it gets with LF"
+    assert_same(promise, with_ends_of_windows, after.replace("\n", "\r\n"))
 
 
 def test_fix_says_what_was_sent_and_what_is_left(servers: Site, tmp_path: Path) -> None:

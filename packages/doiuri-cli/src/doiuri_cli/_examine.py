@@ -100,7 +100,9 @@ def examine(source: Source, config: Config) -> FileReport:
 
     # What the user named is checked and fixed as it is, whatever its folder or its first lines say
     is_named = os.path.abspath(source.path) in config.searched  # noqa: PTH100
-    matters = not is_named and bool(mentions or findings)
+    # Works without a DOI are no mentions, and those in test data are not sent to anyone
+    holds_anything = bool(mentions or findings) or _searches(config, source)
+    matters = not is_named and holds_anything
     recorded = matters and is_recorded(source, kind, config.searched)
     in_test_data = recorded or (matters and is_test_data(source.path, config.searched))
     # In a file of type "source", comments and strings are not told apart, and a program may compare strings
@@ -205,8 +207,7 @@ def with_works_to_search(report: FileReport, source: Source, config: Config) -> 
     There are none in a file that cannot be parsed. A work whose finding a comment ignores is left out, so that
     it is not sent to anyone.
     """
-    is_searched = not SEARCH_CODES.isdisjoint(config.codes_for(source.path))
-    if not is_searched or report.in_test_data:
+    if not _searches(config, source) or report.in_test_data:
         return report
     from doiuri_cli.readers._without_doi import works_without_doi  # rarely needed
 
@@ -217,6 +218,11 @@ def with_works_to_search(report: FileReport, source: Source, config: Config) -> 
             if apply_ignores(report.ignores, [finding]).findings:
                 works.append(work)
     return report._replace(without_doi=tuple(works))
+
+
+def _searches(config: Config, source: Source) -> bool:
+    """Return whether the DOIs of works in a file are searched for."""
+    return not SEARCH_CODES.isdisjoint(config.codes_for(source.path))
 
 
 def judge(

@@ -80,6 +80,23 @@ def test_what_is_registered_is_not_doubted_and_the_prefix_for_tests_is_told_once
     ]
 
 
+@pytest.mark.parametrize("paths", [["a.md", "tests/b.md"], ["c/tests/a.md", "d.md"]])
+def test_the_prefix_for_tests_is_told_once_in_test_data_and_once_elsewhere(
+    paths: list[str], tmp_path: Path
+) -> None:
+    names = [f"10.5072/{number}" for number in range(6)]
+    remember(tmp_path / "cache", dict.fromkeys(names, False))
+    for number, path in enumerate([*paths, "tests/x.md", "z.md"]):
+        (tmp_path / "tree" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tree" / path).write_text(f"{names[number]} {names[5]}\n")
+
+    options = "--offline", "--cache", tmp_path / "cache", "-o", "jsonl"
+    run = doiuri("check", *options, ".", cwd=tmp_path / "tree")
+
+    told = [json.loads(line)["path"] for line in run.stdout.splitlines()]
+    assert sorted("tests" in path for path in told) == [False, True], f"told in {told}"
+
+
 def test_a_dead_doi_and_its_confirmed_correction_are_one_finding(
     tmp_path: Path, doi_proxy: Proxies
 ) -> None:

@@ -57,6 +57,36 @@ def test_each_key_of_the_file_does_what_its_option_does_from_anywhere(
         assert told("--isolated", options) == expected
 
 
+SUFFIXES = ["1", "182", "1a", "A1", "a", "ab", "abc", "a*c", "a?c", "[ab]", "b/1", "axbxc", "1.x"]
+PATTERNS = [
+    "10.1000/1",
+    "10.1000/A",
+    "10.1000/*",
+    "*",
+    "10.1000/a*c",
+    "10.1000/a?c",
+    "10.1000/[ab]",
+]
+PATTERNS += ["*1", "10.1000/1*", "10.1000/*b*", "0.1000/1", "10.1000/", "10.1000/a*b*c", "10.*0/1"]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_a_pattern_of_names_is_for_whole_names_and_only_its_stars_have_a_meaning(
+    pattern: str,
+) -> None:
+    names = [f"10.1000/{suffix}" for suffix in SUFFIXES]
+    links = [f"http://doi.org/{name}".replace("?", "%3F") for name in names]
+    write("".join(f"<{link}>\n\n" for link in links), "a.md")
+    write(f'[ignore]\n"{pattern}" = ["not-https"]\n')
+
+    run = doiuri("check", "--offline", "-q", "-o", "jsonl", "--select=not-https", "a.md")
+
+    told = {json.loads(line)["doi"] for line in run.stdout.splitlines()}
+    expression = ".*".join(map(re.escape, pattern.split("*")))
+    expected = {name for name in names if not re.fullmatch(expression, name, re.IGNORECASE)}
+    assert told == expected, f"{pattern!r} hides {sorted({*names} - told)}"
+
+
 def test_options_add_to_lists_and_replace_choices() -> None:
     for name in ("a.md", "b.md", "c.md"):
         write(OLD, name)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
-from support.cli.command import doiuri
+from support.cli.command import doiuri, doiuri_process, register
 from support.proxy_records import link
 
 OLD = "See [x](http://dx.doi.org/10.1000/182) é\nand doi:doi:10.1000/183.\n"
@@ -82,6 +82,27 @@ def test_standard_input(options: list[str], code: int, summary: str) -> None:
         assert (done.stdout, done.stderr) == (NEW.replace("\n", "\r\n"), summary)
         for kept in (b"nothing \xff\n", b"\xff\xfe\x00\xd8", b"\0", b""):
             assert fix("-", *options, stdin=kept).stdout == kept.decode(errors="surrogateescape")
+
+
+EDITS = """
+from pathlib import Path
+from doiuri_cli import Part
+def read(source):
+    Path(source.path).write_text("what another program writes meanwhile")
+    yield Part(source.text)
+"""
+
+
+def test_what_another_program_writes_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    register(tmp_path, "edits", EDITS, {".edits": "read"})
+    (tmp_path / "a.edits").write_text("http://dx.doi.org/10.1000/182\n")
+
+    done = doiuri_process("fix", "--isolated", "a.edits", cwd=tmp_path, PYTHONPATH=str(tmp_path))
+
+    left = (tmp_path / "a.edits").read_text()
+    assert left == "what another program writes meanwhile", f"it was replaced by {left!r}"
+    told = "doiuri: a.edits: not fixed: the file was changed in the meantime\n"
+    assert (done.returncode, done.stderr[-len(told) :]) == (2, told), done
 
 
 def test_read_only_file(tmp_path: Path) -> None:

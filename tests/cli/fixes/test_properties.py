@@ -16,7 +16,7 @@ from docutils.nodes import Element
 from doiuri import DOI
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from support.checks import exactly
+from support.checks import assert_same, exactly
 from support.cli.command import doiuri, fixed, fixed_files, names, remember
 
 GIVEN: dict[str, Any] = json.loads(Path(__file__).with_name("forms.json").read_text("utf-8"))
@@ -67,8 +67,8 @@ def test_safe_fixes_keep_the_dois_and_leave_nothing_to_a_second_run(
     assert fixed(path, once) == once
 
 
-def apply(path: str, text: str) -> tuple[str, bool]:
-    """Return a text after the safe fixes that ``check`` lists, and whether there are any."""
+def apply(path: str, text: str) -> tuple[str, int]:
+    """Return a text after the safe fixes that ``check`` lists, and how many were applied."""
     words = "check", "--isolated", "--offline", "--lock=", "--quiet", "-", "--stdin-filename", path
     with tempfile.TemporaryDirectory() as folder:
         outputs = "-o", "json", "-o", f"sarif:{folder}/a.sarif"
@@ -91,20 +91,26 @@ def apply(path: str, text: str) -> tuple[str, bool]:
         if start > last or not pieces:
             pieces += [text[last:start], new]
             last = end
-    return "".join([*pieces, text[last:]]), bool(pieces)
+    return "".join([*pieces, text[last:]]), len(pieces) // 2
 
 
+# Two fixes that touch: the second one is applied in a second round
+@example(("a.txt", "https://doi.org/doi:10.1000/a<b"))
 @given(PIECES)
 def test_a_fix_changes_what_check_says_and_nothing_else(file: tuple[str, str]) -> None:
     path, text = file
     fixing = text
     run = doiuri("fix", "--isolated", "-", "--stdin-filename", path, stdin=text.encode())
     assume("a fix was left out" not in run.stderr)
+    count = 0
     for _ in range(10):
-        fixing, is_changed = apply(path, fixing)
-        if not is_changed:
+        fixing, applied = apply(path, fixing)
+        count += applied
+        if not applied:
             break
-    assert run.stdout == fixing
+    assert_same(f"{path}, {text!r} after its fixes", run.stdout, fixing)
+    summary = f"Fixed {count} in {1 if count else 0} file"
+    assert summary in run.stderr, f"{text!r}: {run.stderr!r} is not {summary!r}"
 
 
 REGISTERED = {"10.1000/182", "10.1000/978-3", "10.1000/x"}

@@ -304,6 +304,22 @@ def test_fingerprints_stay_if_lines_move_and_differ_otherwise() -> None:
     assert len({*prints(OLD + OLD), *others}) == 5
 
 
+@pytest.mark.parametrize("before", ["", "é ", "𝒳 ", "e\u0301𝒳𝒳漢 ", "a\t", "𝒳\n𝒳 "])
+def test_the_columns_of_sarif_count_what_it_says_that_they_count(before: str) -> None:
+    text = f"{before}http://doi.org/10.1000/182 𝒳\n"
+    (run,) = json.loads(in_folder({"a.md": text})["sarif"])["runs"]
+    (result,) = run["results"]
+    region = result["locations"][0]["physicalLocation"]["region"]
+
+    line = text.split("\n")[region["startLine"] - 1]
+    units = {"unicodeCodePoints": ("utf-32-le", 4), "utf16CodeUnits": ("utf-16-le", 2)}
+    encoding, size = units[run["columnKind"]]
+    columns = slice(size * (region["startColumn"] - 1), size * (region["endColumn"] - 1))
+    named = line.encode(encoding)[columns].decode(encoding, "replace")
+
+    assert named == "http://doi.org/10.1000/182", f"{region} of {text!r} is {named!r}"
+
+
 def test_a_finding_in_a_cell_has_the_place_in_the_file_and_the_cell() -> None:
     said = in_folder({"a.ipynb": "# Title\n<http://doi.org/10.1000/182>\n"})
     ((place,),) = (one["locations"] for one in json.loads(said["sarif"])["runs"][0]["results"])

@@ -193,6 +193,16 @@ def nearest_entry(around: Iterable[Any]) -> str | None:
     return None
 
 
+# Entries in entries, and in what is none
+NESTED: Any = {"id": "a", "title": "x", "doi": "10.1000/1"}
+for key_of_inner in ("y", "author"):
+    inner_item = {
+        "id": key_of_inner,
+        "doi": "10.1000/a#b",
+        key_of_inner: [NESTED, {"doi": "10.1000/é"}],
+    }
+    NESTED = {"id": "none", "z": inner_item, "note": "see 10.1000/2 there"}
+
 YAML = {
     "default_flow_style": st.sampled_from([True, False, None]),
     "allow_unicode": st.booleans(),
@@ -203,6 +213,7 @@ YAML = {
 
 @example([everything(), {"id": "b", "doi": "10.1000/1"}, *TEXTS, [{"DOI": "10.1000/1"}]], {})
 @example([everything()], {"default_flow_style": True, "allow_unicode": True})
+@example([NESTED, {"id": "f", "y": [NESTED, {"doi": "10.1000/1"}]}], {})
 @example([styled("see 10.1000/2 there", "|"), "é http://dx.doi.org/10.1000/3"], {})
 @given(st.lists(DATA | VALUES, min_size=1, max_size=3), st.fixed_dictionaries(YAML))
 def test_yaml_has_the_dois_of_all_values_in_the_nearest_entry(

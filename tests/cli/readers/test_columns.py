@@ -12,6 +12,7 @@ import pytest
 from doiuri_proxy.pytest_plugin import Proxies
 from hypothesis import given
 from hypothesis import strategies as st
+from support.checks import assert_same
 from support.cli.command import doiuri, doiuri_process, findings
 from support.cli.library import BAD, BARE, GONE, KAHN, RECORDS
 from support.growth import is_linear
@@ -45,14 +46,19 @@ DOI = st.text('a,;"é', max_size=5).map("10.1000/{}z".format)
 
 
 @pytest.mark.parametrize(("name", "delimiter"), [("a.csv", ","), ("a.csv", ";"), ("a.tsv", "\t")])
-@given(st.lists(st.tuples(OTHER, DOI, OTHER), max_size=4))
+@given(st.lists(st.tuples(OTHER, DOI, OTHER, st.lists(DOI, max_size=5)), max_size=4))
 def test_a_table_is_read_as_the_csv_module_writes_it(
-    name: str, delimiter: str, lock: Path, rows: list[tuple[str, str, str]]
+    name: str, delimiter: str, lock: Path, rows: list[tuple[str, str, str, list[str]]]
 ) -> None:
+    """Cells beyond the header belong to no column."""
     table = io.StringIO()
-    csv.writer(table, delimiter=delimiter).writerows([["x", "doi", "y,;"], *rows])
+    writer = csv.writer(table, delimiter=delimiter)
+    writer.writerow(["x", "doi", "y,;"])
+    writer.writerows([first, doi, last, *beyond] for first, doi, last, beyond in rows)
+
     found = [doi for _, _, _, doi in read(lock, name, table.getvalue())]
-    assert found == [doi for _, doi, _ in rows]
+
+    assert_same(f"the DOIs of {table.getvalue()!r}", found, [doi for _, doi, _, _ in rows])
 
 
 @pytest.mark.parametrize(

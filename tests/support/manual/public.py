@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
+import re
 import tomllib
 from typing import NamedTuple
 
 from support.manual.building import ROOT
 
+_CLASS = re.compile(r"^class (\w+)", re.MULTILINE)
 SOURCES = sorted(ROOT.glob("packages/*/src/**/*.py"))
 
 
@@ -43,9 +44,8 @@ def public_classes() -> list[PublicClass]:
 
     definitions: dict[str, list[str]] = {}
     for file in SOURCES:
-        for node in ast.parse(file.read_text("utf-8")).body:
-            if isinstance(node, ast.ClassDef):
-                definitions.setdefault(node.name, []).append(module_of(file.as_posix()))
+        for name in _CLASS.findall(file.read_text("utf-8")):
+            definitions.setdefault(name, []).append(module_of(file.as_posix()))
 
     classes = []
     for cls, public in modules.items():

@@ -315,6 +315,32 @@ def test_places_of_the_list(source: str, expected: str, end: str, cite: Render) 
     exactly(warned, "problems", rendered.problems)
 
 
+@pytest.mark.parametrize("level", range(2, 5))
+def test_the_heading_of_a_list_that_is_empty_goes_unless_its_section_has_more(
+    level: int, cite: Render
+) -> None:
+    for following in range(1, 7):
+        source = (
+            f"# T\n\n{'#' * level} List\n\n///References Go Here///\n\n{'#' * following} More\n"
+        )
+        kept = "List</h" in cite(source).html
+        assert kept == (following > level), f"the heading of the list, before <h{following}>"
+
+
+def test_text_from_right_to_left_is_isolated_wherever_it_is_shown(
+    render: Render, tmp_path: Path
+) -> None:
+    works = tmp_path / "works.json"
+    work = {"id": "a", "title": "דבר Word بحث", "author": [{"family": "כהן"}]}
+    works.write_text(json.dumps([work]), "utf-8")
+
+    html = render("@a [@a]", works=str(works)).html
+
+    isolated = "".join(re.findall("<bdi>(.*?)</bdi>", html))
+    expected = re.findall("[֐-ۿ]", html)
+    assert re.findall("[֐-ۿ]", isolated) == expected, f"some is not isolated: {html}"
+
+
 def test_a_second_place_is_reported_once_with_its_line(cite: Render) -> None:
     marker = "///References Go Here///"
     rendered = cite(

@@ -8,7 +8,7 @@ import markdown
 import markdown_doiuri
 import pytest
 from markdown.preprocessors import Preprocessor
-from support.checks import assert_in_order, assert_times, exactly
+from support.checks import assert_in_order, assert_same, assert_times, exactly
 from support.references import HOSTILE, RECORDS, hostile_records
 
 from .conftest import Page, Render, Serve
@@ -193,3 +193,30 @@ def test_ids_of_headings_do_not_depend_on_metadata(
     ids = [re.findall(r'<h1 id="([^"]*)"', html) for html in (known, unknown)]
     assert ids[0] == ids[1]
     assert expected in ids[0]
+
+
+@pytest.mark.parametrize("written", ["{.a}", "{: .a}", "{ .a }", "{:.a}", "{#a}", "{: #a .b }"])
+@pytest.mark.parametrize("name", ["10.1000/182", "10.1000/a(b)"])
+def test_a_list_of_attributes_is_no_part_of_a_name(name: str, written: str, render: Render) -> None:
+    plain = Page(render(f"See doi:{name}, 10.1000/x", "attr_list", bare_names=True).html)
+
+    marked = Page(
+        render(f"See doi:{name}{written}, 10.1000/x{written}", "attr_list", bare_names=True).html
+    )
+
+    assert_same(f"the DOIs before {written}", marked.dois, plain.dois)
+    assert_same(f"the text around {written}", marked.text, plain.text)
+    assert marked.names - plain.names <= {"id"}
+
+
+@pytest.mark.parametrize("tag", ["code", "kbd", "pre", "samp", "a href=x"])
+def test_raw_tags_are_the_same_in_upper_case(tag: str, render: Render) -> None:
+    end = tag.partition(" ")[0]
+    text = "x <{}>doi:10.1000/1 <doi:10.1000/2></{}> doi:10.1000/3"
+
+    expected = Page(render(text.format(tag, end)).html).dois
+
+    for start, finish in ((tag.upper(), end), (tag, end.upper()), (tag.upper(), end.upper())):
+        source = text.format(start, finish)
+        assert_same(f"the DOIs of {source!r}", Page(render(source).html).dois, expected)
+    exactly(1, f"DOIs after <{tag}>", expected)

@@ -59,6 +59,7 @@ SENTENCES = {
     "[see @li, etc.]": ["[1]", "[1] See Li Ants, etc."],
     "As @li [p. 5], says.": ["As Li,[1] says.", "[1] Ants 5."],
     "As @li [@kim] says.": ["As Li[1] says.", "[1] Ants; Kim Bees."],
+    "One [@li] @kim says.": ["One[1] Kim[2] says.", "[1] Li Ants.", "[2] Bees."],
     "See ([@li]).": ["See ([1]).", "[1] Li Ants."],
     "*One [@li].*": ["One.[1]", "[1] Li Ants."],
     "# One [@li]": ["One[1]", "[1] Li Ants."],
@@ -75,6 +76,8 @@ SENTENCES = {
     "One [@li] two[^x] [@kim] three[^x].\n\n[^x]: X": [
         *("One[1] two[2] [3] three[2].", "[1] Li Ants.", "[2] X", "[3] Kim Bees."),
     ],
+    # a note of the author with a name such as ours have
+    "One [@li] two[^doi-1].\n\n[^doi-1]: X": ["One[1] two[2].", "[1] Li Ants.", "[2] X"],
     # the number of the first note of a work
     "[@li] a [@kim] b [@kim] c [@kim] d [@li]": [
         "[1] a[2] b[3] c[4] d[5]",
@@ -233,6 +236,7 @@ NUMBERS = {
     'A "noise" [@li]. Then': 'A "noise."¹ Then',
     "A [@li] [@kim; @li] noise": "A¹,² noise",
     "A [@kim]. [@li] Then": "A.¹ ² Then",
+    "A [@li] @kim says": "A¹ Kim² says",
     "A noise@li, then @kim say": "A noiseLi¹, then Kim² say",
     "Li [@li]'s *noise* [@kim].": "Li¹'s noise.²",
     "See ([@li]).": "See (¹).",

@@ -181,19 +181,23 @@ def test_texts_that_were_copied_before_works_are_known_show_citations(
 
 
 REFERENCES = [
-    *("[](page.md)", "[](page.md#l-part)", "[](#l-rubric)", "[](#l-terms)"),
+    *("[](title.md)", "{doc}`title`", "[](page.md#l-part)", "[](#l-rubric)", "[](#l-terms)"),
     *("[](page.md#part-s-abel)", "[](page.md#parts-)", "{term}`Gloss's @abel`"),
-    *("{doc}`page`", "{ref}`l-part`", "{any}`l-part`", "{numref}`{name} in {number} <l-figure>`"),
+    *("{ref}`l-part`", "{any}`l-part`"),
+    "{numref}`{name} in {number} <l-figure>`",
 ]
 
 
 def test_a_page_with_nothing_but_a_reference_to_a_title_shows_it_as_it_is_now(
     tmp_path: Path,
 ) -> None:
-    pages = {
-        f"r{number}.md": f"---\norphan: true\n---\n# R\n\n{reference}\n"
-        for number, reference in enumerate(REFERENCES)
-    }
+    title = "# On {doi:p}`@abel`\n"
+    page = COPYING["page.md"].replace(title, "# Page\n").replace("[](#on-abel) ", "")
+    orphan = "---\norphan: true\n---\n"
+    pages = {"page.md": page, "title.md": f"{orphan}{title}"}
+    for number, reference in enumerate(REFERENCES):
+        pages[f"r{number}.md"] = f"{orphan}# R\n\n{reference}\n"
+
     for author in ("Abel", "Bor"):
         files = {**COPYING, **pages, "works.json": own_work(author)}
         built = build(write(tmp_path / "src", files), tmp_path)
@@ -209,22 +213,24 @@ def test_a_reference_shows_the_title_that_it_leads_to_though_pages_have_the_same
 ) -> None:
     """The number of the work is another one on each page, and the ids of the titles are the same."""
     names = ["a", "b", "c"]
-    refers = " ".join(f":ref:`l-{name}`" for name in names)
+    refers = " ".join(f"{{ref}}`l-{name}`" for name in names)
     works = [{"id": name, "title": name} for name in (*names, "d")]
-    files = {"index.rst": "T\n=\n\n.. toctree::\n\n   a\n   b\n   c\n"}
+    files = {"works.json": json.dumps(works)}
     for number, name in enumerate(names):
-        cited = ", ".join(f"@{before}" for before in names[:number])
-        first = f":doi:p:`{cited}`\n\n" if cited else ""
-        title = f".. _l-{name}:\n\nOn :doi:p:`@d`\n-------------\n\n{refers}\n{BIBLIOGRAPHY}"
-        files[f"{name}.rst"] = f"{name}\n=\n\n{first}{title}"
-    conf = 'doi_works, doi_resolve, doi_citation = "works.json", False, "number"'
-    source = project(tmp_path, "", conf, **files, **{"works.json": json.dumps(works)})
+        before = "".join(f"{{doi:p}}`@{cited}` " for cited in names[:number])
+        files[f"{name}.md"] = (
+            f"---\norphan: true\n---\n# T\n\nFirst {before}\n\n(l-{name})=\n## On {{doi:p}}`@d`\n\n"
+            f"{refers} [](#on-d)\n\n```{{doi:bibliography}}\n```\n"
+        )
+    conf = "doi_works, doi_resolve, doi_citation = 'works.json', False, 'number'\n"
+    conf += "extensions += ['myst_parser']\nmyst_heading_anchors = 2\n"
 
-    built = build(source, tmp_path, "text")
+    built = build(project(tmp_path, "", conf, **files), tmp_path, "text")
 
-    for name in names:
-        shown = re.findall(r"On \[\d\] On .*", built.text(f"{name}.txt"))
-        assert shown == ["On [1] On [2] On [3]"], f"page {name} shows the titles as {shown}"
+    for number, name in enumerate(names, 1):
+        shown = re.findall(r"On \[\d\] On .*", built.text(f"{name}.txt").replace("*", ""))
+        expected = f"On [1] On [2] On [3] On [{number}]"
+        assert shown == [expected], f"page {name} shows the titles as {shown}"
 
 
 def test_the_index_and_the_search_show_citations_in_terms(tmp_path: Path) -> None:

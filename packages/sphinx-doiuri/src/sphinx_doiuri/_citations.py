@@ -48,7 +48,6 @@ Part = Literal["", "name", "note"]
 _DIGEST_BYTES = 4
 # The roles that show titles
 _REFERENCES = frozenset({"ref", "numref", "doc", "any", "myst"})
-_TERMS = frozenset({"term", "any"})
 
 # The data that come from reading a document, each by document name
 _READ = ("citations", "places", "titles", "targets", "files", "styles", "insertions", "marks")
@@ -205,8 +204,8 @@ def _copy(title: nodes.TextElement) -> nodes.TextElement:
 
 
 def term_target(name: str) -> str:
-    """Return what ``_targets_of`` calls a term, which the role "term" finds in upper and lower case."""
-    return f"term {name.lower()}"
+    """Return what ``_targets_of`` calls a term."""
+    return f"term {name}"
 
 
 def _targets_of(document: nodes.document, docname: str) -> set[str]:
@@ -224,7 +223,7 @@ def _targets_of(document: nodes.document, docname: str) -> set[str]:
     # MyST makes cross-references of [](#label) later
     links = document.findall(nodes.reference)
     labels = {link["refuri"].removeprefix("#") for link in links if link.get("id_link")}
-    terms = {term_target(node["reftarget"]) for node in references if node["reftype"] in _TERMS}
+    terms = {term_target(node["reftarget"]) for node in references if node["reftype"] == "term"}
     return names | as_documents | headings | labels | terms
 
 

@@ -94,7 +94,9 @@ IN_NOTES = {
         *("Tip:", "One [1]", "[1] X", "Two.[2]", "[2] Li Ants."),
     ],
     # a note of the author's that this build leaves out takes no other with it
-    f"One {A}.\n\n.. only:: latex\n\n   Two [#]_\n\n   .. [#] X": ["One.[1]", "[1] Li Ants."],
+    f"One {A}.\n\n.. only:: latex\n\n   S\n   --\n\n   Two [#]_\n\n   .. [#] X": [
+        *("One.[1]", "[1] Li Ants."),
+    ],
     # the number of the first note of a work
     f"{A} x {B} x {B} x {B} x {A}": [
         "[1] x[2] x[3] x[4] x[5]",
@@ -409,6 +411,8 @@ HISTORY = [
     {"conf.py": f"{CONF}doi_reference_style = 'author-date'\n"},
     {"conf.py": CONF},
     {"conf.py": f"{CONF}language = 'de'\n"},
+    {"conf.py": CONF},
+    {"notes.csl": STYLE.replace('class="note"', 'class="note" default-locale="de-DE"')},
     {"works.json": json.dumps(WORKS).replace("Ants", "Wasps")},
     {
         "conf.py": CONF,

@@ -68,7 +68,6 @@ REREADS = {
 RENEWS = {"doi_details", "doi_resolve"}  # all answers
 FILES = {
     "index.rst": "T\n=\n\n.. toctree::\n   :glob:\n\n   s/t*\n",
-    "s/tp.rst": "P\n=\n\n.. include:: ../part.txt\n",
     "notes.csl": NOTES,
     "works.json": '[{"id": "own", "type": "report", "title": "Own"}]',
     "more.json": '[{"DOI": "10.5555/B", "title": "Corrected"}]',
@@ -118,7 +117,7 @@ class Project:
         self._lock = self._source / "doi.lock.json"
         self.states = {"a": "by Kahn", "b": "by Kahn", "kept,": "registered"}
         self._options = {name: values[0] for name, values in OPTIONS.items()}
-        self._texts = {"part": ""}
+        self._texts: dict[str, str] = {}
         self._told: Told = {}
         self._steps = 0
         self._day = 0
@@ -170,7 +169,10 @@ class Project:
         self._told.pop(reader_of(name), None)
 
         path = self._source / path_of(name)
+        path.parent.mkdir(exist_ok=True)
         path.unlink(missing_ok=True)
+        if name == "part":
+            write(self._source, {"s/tp.rst": "P\n=\n\n.. include:: ../part.txt\n"})
         if text or name == "part":
             path.write_text(f"{head_of(name, text)}{TEXTS.get(text, '')}\n", "utf-8")
 

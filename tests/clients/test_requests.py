@@ -302,11 +302,11 @@ def test_authentication_ends_at_the_resolver_and_the_same_request_is_sent_each_t
     before = state(prepared)
 
     sent = []
-    for _ in range(3):
+    for _ in range(2):
         session.send(prepared)
         sent.append(way.sent())
 
-    assert sent[0] == sent[1] == sent[2]
+    assert sent[0] == sent[1]
     assert state(prepared) == before
     assert f"resolver /10.1000/1 {auth.sent} cookie=own=secret" in sent[0]
     assert f"resolver /moved {auth.sent} cookie=own=secret" in sent[0]

@@ -103,6 +103,10 @@ ODD_URLS = [
 ]
 
 
+# To most clients these are the server that redirects there, so that they follow until they have enough
+LEADING_BACK = {"", "?", "#", "//", "///a", "http:", "http://", "http:///", "http://?x"}
+
+
 def resolve_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no name or address resolve but 127.0.0.1; what cannot be encoded is an error of its own, as usual."""
     look_up = socket.getaddrinfo

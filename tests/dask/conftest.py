@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import dask
 import pytest
+from support.partitions import dask
 from support.proxy_records import value
 from support.servers.faults import Server
 from support.servers.rest import handling, proxy

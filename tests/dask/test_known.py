@@ -7,11 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import dask.dataframe as dd
-import pandas as pd
 import pytest
-from dask_doiuri import check, parse
-from support.partitions import SHAPES, asked, bag, frame, rows
+from support.partitions import SHAPES, asked, bag, check, dd, frame, parse, pd, rows
 from support.servers.faults import Server
 from support.servers.rest import handling, proxy
 
@@ -30,7 +27,7 @@ def server() -> Any:
         yield server
 
 
-def dump(names: list[Any], column: str = "doi_key", partitions: int = 3) -> Any:
+def dump(names: list[Any], column: str = "doi_key", partitions: int = 2) -> Any:
     return dd.from_pandas(
         pd.DataFrame({"title": "x", column: names, "doi_agency": AGENCIES}), partitions
     )
@@ -55,10 +52,10 @@ DUMPS: dict[str, Callable[[], Any]] = {
     "persisted": lambda: dump(NAMES).persist(),
 }
 SOURCES: dict[str, Callable[[list[Any]], Any]] = {
-    **{shape: partial(make, partitions=4) for shape, make in SHAPES.items()},
+    **{shape: partial(make, partitions=3) for shape, make in SHAPES.items()},
     "one partition": frame,
-    "shuffled": lambda texts: frame(texts, 5).shuffle("n", shuffle_method="tasks"),
-    "persisted": lambda texts: frame(texts, 5).persist(),
+    "shuffled": lambda texts: frame(texts, 3).shuffle("n", shuffle_method="tasks"),
+    "persisted": lambda texts: frame(texts, 3).persist(),
 }
 ANSWERS = {name.upper(): agency for name, agency in zip(NAMES, AGENCIES, strict=True)}
 EXPECTED = [(text, text, "found", ANSWERS.get(text.upper(), "asked"), None) for text in TEXTS]

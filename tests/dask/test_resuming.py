@@ -10,12 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import dask
-import pandas as pd
 import pytest
-from dask_doiuri import check
 from doiuri.resolver import Resolver
-from support.partitions import SHAPES, asked, bag, frame, rows
+from support.partitions import SHAPES, asked, bag, check, dask, frame, pd, rows
 from support.processes import in_child
 from support.servers.faults import Server, reply
 from support.servers.rest import handling, header, proxy
@@ -24,7 +21,7 @@ from support.servers.rest import handling, header, proxy
 LONG = [f"10.1000/{'x' * 200}crossref{number:06}" for number in range(104)]
 TEXTS = ["10.1000/crossref", "10.1000/gone", "10.1000/link", "doi:10.1000/CROSSREF", "x"]
 STATUSES = ["found", "not-found", "found", "found", "invalid"]
-KNOWN = pd.DataFrame({"doi_key": ["10.1000/Link", "10.1000/other"], "doi_agency": "dump"})
+KNOWN = {"doi_key": ["10.1000/Link", "10.1000/other"], "doi_agency": "dump"}
 
 
 def statuses(data: Any) -> list[object]:
@@ -39,7 +36,7 @@ def test_resumed_after_any_prefix_it_asks_for_the_rest_only(
 ) -> None:
     """Then nobody answers, then somebody does: what is answered stays, and what is unknown is asked again."""
     data: Any = SHAPES[shape](TEXTS, 4)
-    known = KNOWN if shape == "frame" else None
+    known = pd.DataFrame(KNOWN) if shape == "frame" else None
     options: dict[str, Any] = {
         "cache": tmp_path / "cache.sqlite3",
         "known": known,

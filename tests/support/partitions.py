@@ -1,18 +1,53 @@
-"""Data of Dask in every shape, and what was computed from it as plain rows."""
+"""Data of Dask in every shape, and what was computed from it as plain rows.
+
+pandas and Dask take longer to import than most tests run, and each process that collects tests would pay for it:
+they are imported when they are used.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-import dask.bag as db
-import dask.dataframe as dd
-import pandas as pd
 from support.servers.faults import Server
 from support.servers.rest import targets
+
+if TYPE_CHECKING:
+    import dask
+    import dask.bag as db
+    import dask.dataframe as dd
+    import dask_doiuri
+    import pandas as pd
+else:
+
+    class _Later:
+        """A module that is imported when something in it is used."""
+
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):  # such as what pytest and pickle look for
+                raise AttributeError(name)
+            return getattr(import_module(self._name), name)
+
+    dask, db, dd, pd, dask_doiuri = map(
+        _Later, ("dask", "dask.bag", "dask.dataframe", "pandas", "dask_doiuri")
+    )
+
+__all__ = ["SHAPES", "asked", "bag", "check", "dask", "dd", "frame", "parse", "pd", "rows"]
+
+
+def check(data: Any, *args: Any, **options: Any) -> Any:
+    return dask_doiuri.check(data, *args, **options)
+
+
+def parse(data: Any, *args: Any) -> Any:
+    return dask_doiuri.parse(data, *args)
 
 
 def frame(texts: Sequence[object], partitions: int = 1, dtype: str | None = None) -> dd.DataFrame:

@@ -17,6 +17,10 @@ from support.servers.repositories import DOIS, FILES, NOTES, TABLE, Shelf, Start
 LOCKED = {**FILES, "tables/empty": b""}
 
 
+# The lock file is read and written in the same way for each kind of repository
+in_one_kind = pytest.mark.parametrize("shelf", ["inveniordm"], indirect=True)
+
+
 @pytest.fixture
 def locked(shelf: Shelf, tmp_path: Path) -> Path:
     shelf.repository.files = LOCKED
@@ -70,6 +74,7 @@ def test_a_file_that_changed_is_an_error_with_its_name(
         shelf.fs(lock=locked).cat_file(shelf.address(NOTES))
 
 
+@in_one_kind
 def test_the_lock_file_is_shared_with_other_kinds_of_answers(shelf: Shelf, locked: Path) -> None:
     other = Key("record", "https://doi.org", "10.1000/1", "")
     LockFile(locked).put_many({other: Entry(b'{"responseCode":1}', "application/json", inf)})
@@ -78,6 +83,7 @@ def test_the_lock_file_is_shared_with_other_kinds_of_answers(shelf: Shelf, locke
     assert [*LockFile(locked).get_many([other])] == [other]
 
 
+@in_one_kind
 @pytest.mark.parametrize("content", FOREIGN.values(), ids=FOREIGN)
 def test_what_is_no_lock_file_stays_and_the_error_says_what_to_do(
     shelf: Shelf, content: bytes, tmp_path: Path
@@ -113,6 +119,7 @@ def test_the_concept_stays_at_the_version_that_was_locked(start: Start, tmp_path
     assert fs.cat_file(shelf.address(NOTES, concept)) == FILES[NOTES]
 
 
+@in_one_kind
 @pytest.mark.parametrize(
     ("member", "value", "reason"),
     [

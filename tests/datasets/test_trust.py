@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import requests
-from fsspec_doiuri import DOIFileSystem
+from fsspec_doiuri import DOIFileSystem, _dataset, _web
 from requests.adapters import HTTPAdapter
 from support.ports import refusing
 from support.proxy_records import value
@@ -95,24 +95,27 @@ LISTINGS: dict[str, tuple[Answer, str]] = {
     "not JSON": (Answer(200, JSON, b"{"), "in place of a listing in JSON"),
     "another form": (Answer(200, JSON, b'["x"]'), "its form is unexpected"),
     "no object": (Answer(200, JSON, b"7"), "its form is unexpected"),
-    "too long": (
-        Answer(200, {}, b" " * (64 * 2**20 + 1)),
-        "HOST: the answer is longer than 67,108,864",
-    ),
     "forbidden": (error(403, "Permission denied."), "HOST answered 403.*tokens="),
     "gone": (error(410, "Gone."), "HOST (answered 410|has no article)"),
     "too many": (Answer(429, {"Retry-After": "7"}), "HOST answered 429.*Retry-After: 7 s"),
     "moved": (Answer(302, {"Location": "ftp://127.0.0.1/"}), "not an http or https URL"),
 }
-# Names, or one entry, that InvenioRDM lists
-ENTRIES: list[tuple[Any, str]] = [
+# An entry that InvenioRDM lists
+ENTRIES: list[tuple[dict[str, Any], str]] = [
     ({"key": 7, "size": 1}, "is refused"),
     ({"size": 1}, "is refused"),
-    (range(100_001), "more than 100,000 files"),
 ]
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+# Each kind of repository sends a file in the same way: a few show what it says of its own
+OF_EACH_KIND = ("other bytes", "forbidden", "guestbook")
+
+
+@pytest.mark.parametrize(
+    ("shelf", "fault"),
+    [*product(["inveniordm"], FAULTS), *product(["figshare", "dataverse"], OF_EACH_KIND)],
+    indirect=["shelf"],
+)
 def test_what_is_not_the_file_is_an_error(shelf: Shelf, fault: str, tmp_path: Path) -> None:
     answer, says = FAULTS[fault]
     shelf.repository.answers[CONTENT] = answer
@@ -147,15 +150,61 @@ def test_a_listing_that_cannot_be_used_is_an_error_with_doi_and_host(
 
 
 @pytest.mark.parametrize(("listed", "says"), ENTRIES, ids=repr)
-def test_a_listing_of_another_form_or_length_is_refused_whole(
-    start: Start, listed: Any, says: str
+def test_a_listing_of_another_form_is_refused_whole(
+    start: Start, listed: dict[str, Any], says: str
 ) -> None:
-    entries = (
-        [listed] if isinstance(listed, dict) else [{"key": str(key), "size": 1} for key in listed]
-    )
-    shelf = start("inveniordm", answers=invenio_files(*entries))
+    shelf = start("inveniordm", answers=invenio_files(listed))
     with pytest.raises(OSError, match=rf"the listing of .*{re.escape(says)}"):
         shelf.fs().ls(shelf.address())
+
+
+@pytest.mark.parametrize("count", [4, 5, 6])
+def test_a_listing_has_no_more_files_than_the_limit(
+    start: Start, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_dataset, "MAX_FILES", 5)
+    entries = [{"key": str(number), "size": 1} for number in range(count)]
+    shelf = start("inveniordm", answers=invenio_files(*entries))
+
+    try:
+        listed = f"{len(shelf.fs().ls(shelf.address()))} files"
+    except OSError as error:
+        listed = str(error)
+
+    expected = f"{count} files" if count <= 5 else "more than 5 files"
+    assert expected in listed, f"{count} files with a limit of 5: {listed}"
+
+
+@pytest.mark.parametrize("coding", ["", "gzip"])
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_all_answers_for_a_listing_together_have_no_more_bytes_than_the_limit(
+    shelf: Shelf, coding: str, more: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = 50_000
+    monkeypatch.setattr(_web, "MAX_SIZE", limit)
+    usual = Repository(shelf.kind)
+    sizes: list[int] = []
+
+    def padded(asked: Asked) -> Answer:
+        """Fill what is left of the limit with blanks: all of it in the last answer, else half of it."""
+        status, headers, body = usual(asked)
+        left = limit + more - sum(sizes)
+        body = body.ljust(left if len(sizes) == answers - 1 else left // 2)
+        sizes.append(len(body))
+        if coding:
+            return Answer(status, {**headers, "Content-Encoding": coding}, gzip.compress(body))
+        return Answer(status, headers, body)
+
+    answers = {"dataverse": 1}.get(shelf.kind, 2)
+    shelf.repository.answers["."] = padded
+    try:
+        listed = f"{len(shelf.fs().find(shelf.address()))} files"
+    except OSError as error:
+        listed = str(error)
+
+    is_too_long = f"{shelf.host}: the answer is longer than " in listed
+    assert is_too_long is (more > 0), f"{sizes} bytes with a limit of {limit}: {listed}"
+    assert is_too_long or listed == f"{len(FILES)} files", listed
 
 
 @pytest.fixture

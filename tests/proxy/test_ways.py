@@ -75,7 +75,7 @@ ASKED = list(enumerate(map("".join, product(PATHS, NAMES))))
 PAST_CACHES = [Case(f"{path}?{('auth', 'cert')[number % 2]}") for number, path in ASKED]
 CASES = []
 for number, path in ASKED:
-    CASES += [Case(f"{path}{query}") for query in QUERIES[number % 4 :: 4]]
+    CASES += [Case(f"{path}{query}") for query in QUERIES[number % 5 :: 5]]
 CASES += [
     *(Case(f"{path}1", method="POST") for path in PATHS),
     *(Case("/10.1000/cited", accept) for accept in (CSL_JSON, f"text/html;q=0.5, {CSL_JSON}")),

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pytest
 from doiuri.resolver import Outcome, Resolver
+from doiuri.resolver.questions._existence import FEW
 from doiuri.rest import BIBTEX, CSL_JSON
 from doiuri_proxy.pytest_plugin import Proxies
 from doiuri_proxy.records import _upstream
@@ -20,7 +21,8 @@ from support.proxy_records import link
 from support.servers.web import Answer, Answering, Asked, answering, site
 
 NAME = "10.1000/1"
-MANY = [NAME, *(f"10.1000/{number}" for number in range(2, 30)), "10.1000/none"]
+MANY = [NAME, *(f"10.1000/{number}" for number in range(2, FEW + 2)), "10.1000/none"]
+"""More names than a Resolver requests the records of to know whether they exist."""
 TURTLE = "text/turtle"
 REFERENCE = "text/x-bibliography; style=apa; locale=en-US"
 METADATA = {
@@ -113,8 +115,7 @@ class Question(NamedTuple):
 ASKED = {
     "record": Question(lambda asked: asked.resolve_many([NAME]), "/api/"),
     "existence of many": Question(lambda asked: asked.check(MANY), "/doiRA/"),
-    "agency": Question(lambda asked: asked.agencies([NAME]), "/doiRA/"),
-    "agencies of many": Question(lambda asked: asked.agencies(MANY), "/doiRA/"),
+    "agencies of several": Question(lambda asked: asked.agencies(MANY[-3:]), "/doiRA/"),
     "work": Question(lambda asked: asked.works([NAME]), "/10."),
     "BibTeX": Question(lambda asked: asked.bibtex_many([NAME]), "/10."),
     **{
@@ -150,7 +151,7 @@ def only(there: Answering, path: str) -> Answering:
 
 
 # One for each of the paths that upstream is asked at, and for each of the ways in which the proxy reads them
-EACH_PATH = ("record", "agencies of many", "work")
+EACH_PATH = ("record", "agencies of several", "work")
 # An answer of each kind: right, another form or type, no HTTP, statuses, redirects
 EACH_KIND = (
     "right",

@@ -273,14 +273,19 @@ def test_cached_names_are_answered_however_many_new_ones_wait(
     assert seen["/api/handles/10.1000/new", "*/*"].json()["responseCode"] == 2
 
 
-def test_new_names_are_refused_at_once_if_too_many_wait(gate: Gate) -> None:
+def test_new_names_are_refused_at_once_if_too_many_wait(
+    gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_upstream, "MAX_LOOKUPS", 50)
     with site(gate) as there:
         source = open_source(None, upstream=there.url, cache=":memory:")
 
         async def ask_for_too_many() -> None:
-            asked = [asyncio.create_task(source.lookup(f"10.1000/{name}")) for name in range(2100)]
-            while not any(task.done() for task in asked):  # none of the first 2000 is
-                await asyncio.sleep(0.01)
+            asked = [asyncio.create_task(source.lookup(f"10.1000/{name}")) for name in range(51)]
+            done, waiting = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+            refused = only("refused look-up", done)
+            assert isinstance(refused.exception(), BusyError)
+            exactly(50, "look-ups that wait", waiting)
             for answer in source.lookup("10.1000/new"), source.metadata("10.1000/new", CSL):
                 with pytest.raises(BusyError, match="too many look-ups are waiting for upstream"):
                     await answer

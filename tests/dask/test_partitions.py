@@ -194,6 +194,7 @@ def test_wrong_data_is_refused(
 @pytest.mark.parametrize(
     ("option", "value", "error", "says"),
     [
+        ("resolver", "https://doi.org/#x", ValueError, "resolver: .* must have neither query nor"),
         ("rate", 0, ValueError, "rate: 0 is not a number of requests"),
         ("budget", -1, ValueError, "budget: -1 is not a number of seconds"),
         ("concurrency", 1.5, ValueError, "concurrency: 1.5 is not"),

@@ -10,6 +10,8 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -114,6 +116,29 @@ def test_a_change_of_an_entry_changes_one_line(path: Path) -> None:
     assert [
         number for number, (one, other) in enumerate(zip(old, new, strict=True)) if one != other
     ] == [5]
+
+
+@pytest.fixture
+def zone(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The time zone of this process, as POSIX writes it."""
+    with pytest.MonkeyPatch.context() as patching:
+        patching.setenv("TZ", request.param)
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("zone")
+@pytest.mark.parametrize("zone", ["UTC", "EAST-14", "WEST+12"], indirect=True)
+@pytest.mark.parametrize("hour", [0, 12, 23])
+def test_the_day_of_a_work_is_the_same_in_every_time_zone(hour: int) -> None:
+    month = 30 * 86_400
+    received = datetime(2026, 3, 31, hour, 30, tzinfo=UTC).timestamp()
+    content = LockContent()
+
+    content.add({key(KAHN.key, "work"): Entry(b'{"title":"A"}', CSL_JSON, received + month)})
+
+    assert content.retrieved == {KAHN.key: "2026-03-31"}, f"{time.tzname}, {hour} h: another day"
 
 
 def test_only_a_new_answer_changes_the_day_on_which_a_work_was_retrieved(path: Path) -> None:

@@ -161,7 +161,8 @@ IN_A_CENTURY = "2126-01-01T00:00:00Z"
 
 
 @pytest.mark.parametrize(
-    ("ttl", "seconds"), [(60, 60), (DAY, DAY), (DAY + 1, DAY), (10**9, DAY), (IN_A_CENTURY, DAY)]
+    ("ttl", "seconds"),
+    [(0, 0), (60, 60), (DAY, DAY), (DAY + 1, DAY), (10**9, DAY), (IN_A_CENTURY, DAY)],
 )
 def test_a_changed_value_is_returned_after_its_ttl_and_after_a_day_at_the_latest(
     ttl: int | str, seconds: int, monkeypatch: pytest.MonkeyPatch
@@ -172,7 +173,7 @@ def test_a_changed_value_is_returned_after_its_ttl_and_after_a_day_at_the_latest
     """
     now = time.time()
     records = {"10.1000/A": (value("URL", "https://example.org/old") | {"ttl": ttl},)}
-    moments = {"at once": 0, "before": seconds - 1, "after": seconds + 1}
+    moments = {"at once": 0, "before": max(seconds - 1, 0), "after": seconds + 1}
     urls = {}
 
     with handling(proxy(records)) as server:
@@ -183,7 +184,8 @@ def test_a_changed_value_is_returned_after_its_ttl_and_after_a_day_at_the_latest
             records["10.1000/A"] = (value("URL", "https://example.org/new"),)
 
     seen = {moment: str(url).rpartition("/")[2] for moment, url in urls.items()}
-    expected = {"at once": "old", "before": "old", "after": "new"}
+    kept = "old" if seconds else "new"
+    expected = {"at once": "old", "before": kept, "after": "new"}
     assert seen == expected, f"a TTL of {ttl}: {seen}, changed after {seconds} s"
 
 
@@ -279,6 +281,18 @@ def test_nothing_is_sent_offline_or_about_a_name_that_is_too_long(
         ]
     assert [(one.status, why in one.reason) for one in outcomes] == [("unknown", True)] * 3
     assert not server.requests
+
+
+@pytest.mark.parametrize("length", [15_999, 16_000, 16_001])
+def test_a_name_is_asked_about_if_its_url_has_no_more_than_16_000_characters(length: int) -> None:
+    with handling(proxy()) as server:
+        beginning = f"{server.url}/api/handles/10.1000/"
+        name = DOI(f"10.1000/{'x' * (length - len(beginning))}")
+        (outcome,) = Resolver(server.url, store=None).resolve_many([name])
+
+    expected = "found" if length <= 16_000 else "unknown"
+    assert outcome.status == expected, f"a URL of {length} characters: {outcome.reason:.200}"
+    assert len(server.requests) == (length <= 16_000), f"a URL of {length} characters was sent"
 
 
 def alias(target: str) -> tuple[dict[str, object], ...]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from doiuri import DOI, BadRecord, DOINotFound, NoValues, ResolutionError, ResolverUnavailable
 from doiuri.resolver import Entry, Key, Metadata, Resolver, SQLiteStore, Store
+from doiuri.resolver.questions import _content
 from doiuri.rest import CSL_JSON
 from doiuri.works import Work
 from support.servers.faults import Server, reply, serving
@@ -268,12 +269,30 @@ def test_a_name_that_does_not_exist_is_not_found_and_costs_no_second_request() -
         ]
 
 
-@pytest.mark.parametrize(
-    "body", ["{}", "TY  - JOUR", "@" + "x" * 1_000_001], ids=lambda body: body[:2]
-)
-def test_answers_that_are_not_bibtex_or_too_long_raise_bad_record(body: str) -> None:
+@pytest.mark.parametrize("body", ["{}", "TY  - JOUR"], ids=lambda body: body[:2])
+def test_answers_that_are_not_bibtex_raise_bad_record(body: str) -> None:
     with agency(text(body, "application/x-bibtex")) as both, pytest.raises(BadRecord):
         both.resolver().bibtex(KAHN)
+
+
+@pytest.mark.parametrize("length", [999_999, 1_000_000, 1_000_001])
+def test_bibtex_may_have_a_million_characters(length: int) -> None:
+    body = "@misc{a}".ljust(length, "x")
+    with agency(text(body, "application/x-bibtex")) as both:
+        (outcome,) = both.resolver().bibtex_many([KAHN])
+
+    expected = "found" if length <= 1_000_000 else "unknown"
+    assert outcome.status == expected, f"{length} characters: {outcome.reason}"
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_metadata_may_be_as_long_as_the_limit(more: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_content, "MAX_SIZE", 1000)
+    with agency(text("x" * (1000 + more), "text/plain")) as both:
+        (outcome,) = both.resolver().metadata_many([KAHN], "text/plain")
+
+    expected = "found" if more <= 0 else "unknown"
+    assert outcome.status == expected, f"{1000 + more} bytes of 1000: {outcome.reason}"
 
 
 def test_the_reduced_form_is_kept_and_a_damaged_one_is_asked_for_again() -> None:

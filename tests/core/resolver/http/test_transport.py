@@ -12,22 +12,24 @@ import time
 import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from itertools import chain, product
+from itertools import chain, pairwise, product
 from typing import Any
 
 import pytest
 import requests
 import urllib3
 from doiuri import DOI, BadRecord, ResolverUnavailable
-from doiuri.connections import CHUNK, pieces
+from doiuri.connections import CHUNK, TooLongError, pieces, sentence
 from doiuri.resolver import Metadata, Outcome, Resolver
+from hypothesis import given
+from hypothesis import strategies as st
 from requests.adapters import BaseAdapter
 from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
 from support.servers.rest import found, handling, header, proxy, targets
 from support.servers.web import JSON, Answer, Asked, site
 from support.store_contract import Kept
-from urllib3.exceptions import ProtocolError
+from urllib3.exceptions import LocationParseError, LocationValueError, ProtocolError
 
 DOI_ = DOI("10.1000/a")
 
@@ -140,11 +142,11 @@ def test_the_body_of_a_redirect_is_not_read() -> None:
             connection.sendall(b" " * 1_000_000)
             sent.append(1)
 
-    for given in (None, requests.Session()):
+    for session in (None, requests.Session()):
         sent: list[int] = []
         with serving(answer) as server:
-            assert Resolver(server.url, store=None, session=given).resolve(DOI_).url
-        assert len(sent) < 20, given
+            assert Resolver(server.url, store=None, session=session).resolve(DOI_).url
+        assert len(sent) < 20, session
 
 
 @pytest.mark.parametrize("count", [9, 10, 11])
@@ -318,6 +320,52 @@ def test_a_body_is_decoded_in_pieces_of_a_bounded_size() -> None:
     sizes = [len(piece) for piece in pieces(whole(b" " * 1_000_000), 1_000_000)]
     assert sum(sizes) == 1_000_000
     assert max(sizes) <= 16_384
+
+
+def joined_members(parts: list[bytes]) -> bytes:
+    return b"".join(map(gzip.compress, parts))
+
+
+CODINGS: dict[str, tuple[Callable[[list[bytes]], bytes], str]] = {
+    "none": (b"".join, ""),
+    "gzip": (lambda parts: gzip.compress(b"".join(parts)), "gzip"),
+    "members": (joined_members, "x-gzip"),
+    "zlib": (lambda parts: zlib.compress(b"".join(parts)), "deflate"),
+    "raw": (lambda parts: raw_deflate(b"".join(parts)), "deflate"),
+}
+body_parts = st.tuples(st.integers(1, 40_000), st.sampled_from(["noise", "blanks"]))
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+@given(parts=st.lists(body_parts, min_size=1, max_size=5), more=st.sampled_from([-5000, -1, 0, 1]))
+def test_a_body_is_read_if_it_has_no_more_bytes_than_the_limit_as_sent_and_decoded(
+    coding: str, parts: list[tuple[int, str]], more: int
+) -> None:
+    """Whichever is longer: gzip may have any number of empty members, and noise grows when it is compressed."""
+    bodies = [
+        random.Random(size).randbytes(size) if content == "noise" else b" " * size
+        for size, content in parts
+    ]
+    compress, named = CODINGS[coding]
+    sent = compress(bodies)
+    body = b"".join(bodies)
+    longest = max(len(sent), len(body))
+    limit = max(longest + more, 0)
+    headers = {"Content-Encoding": named}
+    response = urllib3.HTTPResponse(io.BytesIO(sent), headers, preload_content=False)
+
+    read: list[bytes] = []
+    try:
+        read.extend(pieces(response, limit))
+        is_too_long = False
+    except TooLongError:
+        is_too_long = True
+
+    size = f"{len(sent)} bytes sent, {len(body)} decoded, limit {limit}"
+    assert is_too_long is (longest > limit), size
+    assert is_too_long or b"".join(read) == body, size
+    assert sum(map(len, read)) <= limit, f"more was decoded: {size}"
+    assert response.tell() <= limit + CHUNK, f"{response.tell()} bytes were read: {size}"
 
 
 @pytest.mark.parametrize(
@@ -494,6 +542,68 @@ def test_the_root_cause_of_an_error_is_told_without_secrets(
     adapter = Canned(error)
     (outcome,) = resolver_of(adapter).resolve_many([DOI_])
     assert (outcome.reason, adapter.requests) == (reason, attempts)
+
+
+SECRETS = [
+    *("http://me:s3cret@h.example/", "me:s3cret@h.example", "//s3cret:81", "s3cret@h.example"),
+    *("socks5://s3cret@h.example:1080", "http://h.example/?token=s3cret", "http:\n//me:s3cret@h"),
+]
+texts = st.builds(
+    "{}{}{}".format,
+    st.sampled_from(["", "cannot connect to ", "\x1b[31m", "\n"]),
+    st.sampled_from([*SECRETS, "", "no route"]),
+    st.sampled_from(["", " is bad", "\n"]),
+)
+errors = st.builds(
+    lambda kind, text: kind(text),
+    st.sampled_from(
+        [
+            *(ValueError, RuntimeError, KeyError, OSError, TimeoutError, UnicodeError),
+            *(requests.ConnectionError, requests.exceptions.InvalidProxyURL),
+            *(ProtocolError, LocationParseError, LocationValueError),
+        ]
+    ),
+    texts,
+)
+
+
+@given(st.lists(st.tuples(errors, st.booleans()), min_size=1, max_size=4))
+def test_no_text_of_an_error_with_a_secret_is_told(chain: list[tuple[Exception, bool]]) -> None:
+    """Whichever error of a chain has it, and whether that is the cause or the context of the next."""
+    for (error, _), (cause, is_cause) in pairwise(chain):
+        if is_cause:
+            error.__cause__ = cause
+        else:
+            error.__context__ = cause
+
+    said = sentence(chain[0][0])
+
+    assert "s3cret" not in said, f"{[error for error, _ in chain]}: {said!r}"
+    assert said.isprintable(), f"{[error for error, _ in chain]}: {said!r}"
+
+
+# What a server sends that is no answer
+NO_ANSWERS: dict[str, bytes] = {
+    "no JSON": reply("200 OK", b"no JSON"),
+    "other JSON": reply("200 OK", b"[]"),
+    "cut off": reply("200 OK", record(DOI_.name))[:-9],
+    "refused": reply("403 Forbidden", b"no"),
+    "busy": reply("503 Service Unavailable", b"", "Retry-After: 3600"),
+    "no HTTP": b"220 mail.example\r\n",
+}
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize("said", NO_ANSWERS.values(), ids=NO_ANSWERS)
+def test_the_reason_names_the_port_that_a_redirect_led_to(
+    said: bytes, asked: Callable[[Resolver], Iterable[Outcome]]
+) -> None:
+    with says(said)() as last, moved(f"{last.url}/there")() as server:
+        (outcome,) = asked(Resolver(server.url, store=None, private=True, rate=None))
+
+    assert outcome.status == "unknown"
+    assert f"127.0.0.1:{last.port}" in outcome.reason, f"not {last.url}: {outcome.reason}"
+    assert f"127.0.0.1:{server.port}" not in outcome.reason, f"not {last.url}: {outcome.reason}"
 
 
 def is_left_alone(resolver: Resolver) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import tracemalloc
+import warnings
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -108,6 +109,17 @@ def test_a_file_with_an_odd_name_is_refused_and_the_others_are_as_without_it(
                 opened.open(f"{root}/{quote(name, safe='')}")
             assert reason in str(refused.value), opened
             assert not isinstance(refused.value, FileNotFoundError), opened
+
+
+@pytest.mark.parametrize("parts", [99, 100, 101])
+def test_a_path_may_have_a_hundred_parts(start: Start, parts: int) -> None:
+    path = "/".join("x" * parts)
+    shelf = start_with(start, [path])
+
+    with warnings.catch_warnings(action="ignore"):
+        is_listed = shelf.fs().find(shelf.address()) == [f"{shelf.doi}/{path}"]
+
+    assert is_listed is (parts <= 100), f"a path of {parts} parts"
 
 
 @pytest.mark.parametrize("typed", ["dir\\win.csv", "./a", "a//b", "a\tb", "a%09b"])

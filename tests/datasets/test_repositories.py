@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from pathlib import Path
 from typing import Any
@@ -229,6 +230,68 @@ def test_an_original_with_the_name_of_another_file_keeps_that_of_its_table(
         "dataverse", answers={"latest-published": as_json({"status": "OK", "data": data})}
     )
     assert listed(shelf) == expected
+
+
+ENTRIES: dict[str, list[dict[str, Any]]] = {
+    "inveniordm": [
+        {"key": key, "size": 1, "checksum": md5(b"1", "md5:"), "mimetype": "text/plain"}
+        for key in ("a", "b/c")
+    ],
+    "figshare": [
+        {"id": number, "name": "a", "size": 1, "computed_md5": md5(b"1"), "mimetype": "text/plain"}
+        for number in range(2)
+    ],
+    "dataverse": [
+        repositories.dataverse_entry(70, "a.csv", b"1"),
+        repositories.dataverse_entry(71, "a.csv", b"1") | {"label": "a-1.tab"},
+        repositories.dataverse_entry(72, "a.txt", b"1"),
+    ],
+}
+# The members of an entry that a repository may leave out, and what ``info`` then does not say
+OPTIONAL = [
+    *(("inveniordm", member, member) for member in ("size", "checksum", "mimetype")),
+    *(("figshare", member, member) for member in ("size", "mimetype")),
+    ("figshare", "computed_md5", "checksum"),
+    ("dataverse", "originalFileSize", "size"),
+    ("dataverse", "filesize", "size"),
+    ("dataverse", "checksum", "checksum"),
+    ("dataverse", "contentType", "mimetype"),
+    ("dataverse", "originalFileFormat", "mimetype"),
+]
+
+
+def listing_of(kind: str, entries: list[dict[str, Any]]) -> dict[str, Answer]:
+    """Return the answer that lists these entries, by the pattern of its address."""
+    if kind == "inveniordm":
+        return repositories.invenio_files(*entries)
+    if kind == "figshare":
+        article = {"id": 14763051, "doi": DOIS[kind], "files": entries}
+        return {"/versions/1$": as_json(article)}
+    data = {"versionNumber": 1, "versionMinorNumber": 0, "files": entries}
+    return {"latest-published": as_json({"status": "OK", "data": data})}
+
+
+@pytest.mark.parametrize("number", [None, 0, 1], ids=["of all", "of the first", "of the second"])
+@pytest.mark.parametrize(("kind", "member", "field"), OPTIONAL)
+def test_an_optional_member_that_is_left_out_changes_nothing_but_itself(
+    start: Start, kind: str, member: str, field: str, number: int | None
+) -> None:
+    entries = copy.deepcopy(ENTRIES[kind])
+    shelf = start(kind, answers=listing_of(kind, entries))
+    full = shelf.fs().find(shelf.address(), detail=True)
+
+    shortened = entries if number is None else [entries[number]]
+    for entry in shortened:
+        entry.get("dataFile", entry).pop(member, None)
+    shelf.repository.answers = {**listing_of(kind, entries)}
+    short = shelf.fs().find(shelf.address(), detail=True)
+
+    assert [*short] == [*full], f"without {member}"
+    for name, info in short.items():
+        expected = full[name]
+        if info[field] != expected[field]:
+            expected = expected | {field: None if field == "size" else ""}
+        assert info == expected, f"{name} without {member}"
 
 
 def test_dataverse_is_asked_in_the_spelling_of_the_landing_page(start: Start) -> None:

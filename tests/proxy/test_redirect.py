@@ -1,19 +1,24 @@
 """Redirects over a real socket: each row of the reference's table, each clause of the specifications."""
 
 import html
+import re
 import time
 from email.utils import parsedate_to_datetime
 from random import Random
 from typing import Any
 from urllib.parse import quote, quote_plus
 from xml.etree import ElementTree
+from xml.sax.saxutils import quoteattr
 
+import doiuri_proxy
 import pytest
 from doiuri import DOI, LINK, URI, encode
 from doiuri.rest import CSL_JSON
 from doiuri.testing.strategies import names
+from doiuri_proxy import Records
 from doiuri_proxy.pytest_plugin import Proxies
 from hypothesis import example, given
+from hypothesis import strategies as st
 from support.checks import assert_times, only
 from support.http import Answer, ask
 from support.proxy_records import RECORDS, link, loc, record, value
@@ -433,6 +438,44 @@ def test_link_header_stays_short_and_clean(doi_proxy: Proxies) -> None:
     header = ask(proxy.url, "/10.1000/x").headers["link"]
     assert 4096 - len(', <https://example.org/99>; rel="item"') < len(header) <= 4096
     assert header.startswith('<https://example.org/0>; rel="item", <https://example.org/1>')
+
+
+# What the attributes of a location may have, which is not ours
+odd_texts = st.sampled_from(
+    [
+        "",
+        "item",
+        "a b",
+        'a"b',
+        "a\\b",
+        "a\nb",
+        "a\x7fb",
+        "é",
+        "🙂",
+        "a; x=y",
+        'x", <https://evil.example/>',
+    ]
+)
+
+
+@given(rel=odd_texts, media_type=odd_texts, kind=odd_texts)
+def test_a_link_says_what_a_header_can_say_of_a_location(
+    rel: str, media_type: str, kind: str
+) -> None:
+    """RFC 8288 §3: a link with its parameters; what would need an escape is left out."""
+    said = {"href": "https://example.org/a", "rel": rel, "media-type": media_type, "type": kind}
+    xml = " ".join(f"{name}={quoteattr(text)}" for name, text in said.items())
+    records = Records([loc("10.1000/x", f"<locations><location {xml}/></locations>")])
+
+    response = doiuri_proxy.answer(records, "GET", "/10.1000/x")
+
+    header = dict(response.headers).get("Link", "")
+    assert header.isascii(), f"{said}: {header!r}"
+    assert header.isprintable(), f"{said}: {header!r}"
+    parameters = r'(; rel="[^"\\\\]+")(; type="[^"\\\\]+")?'
+    is_link = re.fullmatch(f"<https://example.org/a>{parameters}", header)
+    assert header == "" or is_link, f"{said}: {header!r}"
+    assert ("rel" in header) is (rel in {"item", "a b", "a; x=y"}), f"{said}: {header!r}"
 
 
 def test_the_page_of_a_redirect_keeps_to_its_text(doi_proxy: Proxies) -> None:

@@ -424,19 +424,8 @@ def _key(
     request: Any,  # requests-cache has types of its own
     **options: object,
 ) -> str:
-    """Return the key of requests-cache; for a DOI, with a hash of what that key ignores or normalizes.
-
-    If the answer in the cache has a Vary header, its key and that of the request that is being sent are compared,
-    with the headers that it names. The request in the cache lacks our hook, and is the last one of a chain of
-    redirects: only its headers count.
-    """
-    sent = _sent.get()
-    # A request from the cache: its headers, on the request that is being sent
-    if sent is not None and not isinstance(request, PreparedRequest):
-        headers = request.headers
-        request = sent.copy()
-        request.headers = headers
-
+    """Return the key of requests-cache; for a DOI, with a hash of what that key ignores or normalizes."""
+    request = _request_of_key(request)
     key = create_key(request=request, **options)
     redirects = _hook(request, Redirects)
     adapter = session.get_adapter("doi:")
@@ -450,3 +439,18 @@ def _key(
     # a hash, because the filesystem backend uses the key as a file name
     digest = hashlib.blake2b(parts.encode(), digest_size=16).hexdigest()
     return f"{key}-{digest}"
+
+
+def _request_of_key(request: Any) -> Any:
+    """Return the request of which requests-cache wants the key; for a DOI, it has our hook.
+
+    requests-cache compares an answer that has a Vary header by keys: that of the request being sent, and that
+    of the request in the cache. The latter lacks our hook, and is the last one of a chain of redirects, so only
+    its headers count: they are put on a copy of the request that is being sent.
+    """
+    sent = _sent.get()
+    if sent is None or isinstance(request, PreparedRequest):
+        return request
+    copied = sent.copy()
+    copied.headers = request.headers
+    return copied

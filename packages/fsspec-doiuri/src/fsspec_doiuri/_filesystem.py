@@ -7,15 +7,13 @@ import os
 import re
 import shutil
 import tempfile
-import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from doiuri import DOI, DOINotFound, ResolutionError
 from doiuri.plugins import replacing, user_agent
 from doiuri.plugins.clients import TargetCheck
 from doiuri.plugins.options import OPTIONS, SETTINGS, option, read_options
@@ -26,14 +24,13 @@ from fsspec.implementations.local import make_path_posix
 from fsspec.spec import AbstractBufferedFile
 from fsspec.utils import isfilelike
 
-from fsspec_doiuri._addresses import escape, local, names, normalize, readable
-from fsspec_doiuri._dataset import TOKENS, Dataset, File, read_locked, write_locked
-from fsspec_doiuri._repositories import list_files
+from fsspec_doiuri._addresses import escape, local, normalize, readable
+from fsspec_doiuri._catalog import Catalog
+from fsspec_doiuri._dataset import TOKENS, Dataset, File, write_locked
 from fsspec_doiuri._web import WHOLE, Web, new_digest
 
 if TYPE_CHECKING:
     import hashlib
-    from collections.abc import Sequence
     from typing import IO
 
     from fsspec.callbacks import Callback
@@ -115,34 +112,30 @@ class DOIFileSystem(AbstractFileSystem):
         given = {"resolver": resolver, "offline": offline, "mailto": mailto, "cache": cache}
         settings = read_options(SETTINGS, given)
         agent = user_agent("fsspec-doiuri", settings["mailto"])
-        common: dict[str, Any] = {
-            "mailto": settings["mailto"],
-            "user_agent": agent,
-            "private": private,
-            "budget": _BUDGET,
-        }
+        open_resolver = partial(
+            Resolver,
+            settings["resolver"],
+            mailto=settings["mailto"],
+            user_agent=agent,
+            private=private,
+            budget=_BUDGET,
+        )
         if settings["cache"] is not None:  # else the Resolver uses the cache of the user
-            common["store"] = settings["cache"]
-        self._resolver = Resolver(settings["resolver"], offline=settings["offline"], **common)
-        self._stored = Resolver(
-            settings["resolver"], offline=True, **common
-        )  # reads the cache only
-
-        self._repositories = _by_host("repositories", repositories)
-        for kind in self._repositories.values():
-            if kind not in TOKENS:
-                raise ValueError(f"repositories: {kind!r} is not one of {', '.join(TOKENS)}")
+            open_resolver = partial(open_resolver, store=settings["cache"])
+        online = open_resolver(offline=settings["offline"])
+        kinds = _kinds_by_host(repositories)
         secrets = _tokens_of(os.environ.get(_TOKENS, "")) | _by_host("tokens", tokens)
-        check = TargetCheck(settings["resolver"], self._resolver.settings.private)
-        self._web = Web(check, agent, secrets, settings["offline"], checksums)
 
+        check = TargetCheck(settings["resolver"], online.settings.private)
+        self._web = Web(check, agent, secrets, settings["offline"], checksums)
         lock_path = option("lock").read({"lock": lock})
-        self._lock = Path(lock_path) if lock_path else None
-        self._listings: dict[str, Dataset] = {}  # by the key of the DOI, or by URL
-        self._absent: set[str] = set()  # keys of DOIs that are not registered
-        # by process, since a lock does not survive a fork, and by the key of a DOI
-        self._guards: dict[tuple[int, str], threading.RLock] = {}
-        self.invalidate_cache()  # reads the lock file, if there is one
+        self._catalog = Catalog(
+            online,
+            only_cache=open_resolver(offline=True),
+            kinds=kinds,
+            web=self._web,
+            lock=Path(lock_path) if lock_path else None,
+        )
 
     @classmethod
     def _strip_protocol(cls, path: Any) -> Any:
@@ -156,18 +149,8 @@ class DOIFileSystem(AbstractFileSystem):
 
     def invalidate_cache(self, path: str | None = None) -> None:
         """Forget all listings; read the lock file again."""
-        self._listings = {} if self._lock is None else read_locked(self._lock)
-        self._absent.clear()
+        self._catalog.start()
         super().invalidate_cache(path)
-
-    def _all_files(self, path: str) -> tuple[DOI, Dataset]:
-        """Return the DOI that an address begins with, and its listing: also the files of the data sets in it."""
-        doi, dataset, _ = self._locate(self._strip_protocol(path))
-        files = list(dataset.files)
-        for folder, url in dataset.parts.items():
-            for file in self._listed(doi, url).files:
-                files.append(replace(file, path=f"{folder}/{file.path}"))
-        return doi, Dataset(dataset.kind, dataset.version, files)
 
     def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
         """Return what is in a folder, or the file at a path.
@@ -178,7 +161,7 @@ class DOIFileSystem(AbstractFileSystem):
         :raises DOISyntaxError: if the address does not begin with a DOI.
         """
         path = self._strip_protocol(path)
-        dataset, inner = self._find(path)
+        dataset, inner = self._catalog.find(path)
         if dataset.is_folder(inner):
             entries = dataset.entries(inner)
             files = {f"{path}/{escape(name)}": file for name, file in entries.items()}
@@ -195,7 +178,7 @@ class DOIFileSystem(AbstractFileSystem):
         A folder has no checksum and no mimetype. Raises what ``ls`` does.
         """
         path = self._strip_protocol(path)
-        dataset, inner = self._find(path)
+        dataset, inner = self._catalog.find(path)
         return _info(path, dataset, dataset.by_path.get(inner))
 
     def exists(self, path: str, **_: Any) -> bool:
@@ -286,116 +269,16 @@ class DOIFileSystem(AbstractFileSystem):
         :raises FileNotFoundError: if there is neither.
         :raises OSError: if the file cannot be opened.
         """
-        path = self._strip_protocol(path)
-        dataset, inner = self._find(path)
-        if inner in dataset.refused:  # _find took the path for that of a folder with the same name
-            raise _refusal(path, dataset, inner)
+        address = self._strip_protocol(path)
+        dataset, inner = self._catalog.find(address)
         file = dataset.by_path.get(inner)
+        # A folder may have the name of a file that is refused
+        error = dataset.refused.get(inner) or (file and file.error)
+        if error:
+            raise OSError(f"{address} cannot be opened: {error}")
         if file is None:
-            raise IsADirectoryError(errno.EISDIR, "a data set or a folder, not a file", path)
-        if file.error:
-            raise OSError(f"{path} cannot be opened: {file.error}")
+            raise IsADirectoryError(errno.EISDIR, "a data set or a folder, not a file", address)
         return dataset, file
-
-    def _find(self, path: str) -> tuple[Dataset, str]:
-        """Return the data set that has a file or folder, and its path there; raises FileNotFoundError.
-
-        The data set may be an article of a collection of figshare: its folder there is then left out.
-        """
-        # Which of the names is registered is not known yet, but they all begin with the shortest
-        shortest, _ = names(path)[-1]
-        guard = self._guards.setdefault((os.getpid(), shortest.key), threading.RLock())
-        with guard:  # one thread requests the listing; others that need it wait
-            doi, dataset, inner = self._locate(path)
-            folder, _, path_in_folder = inner.partition("/")
-            if folder in dataset.parts:  # a data set of its own
-                dataset = self._listed(doi, dataset.parts[folder])
-                inner = path_in_folder
-        if inner in dataset.by_path or dataset.is_folder(inner):
-            return dataset, inner
-        if inner in dataset.refused:
-            raise _refusal(path, dataset, inner)
-        raise FileNotFoundError(errno.ENOENT, f"{doi.name} has no such file or folder", path)
-
-    def _locate(self, path: str) -> tuple[DOI, Dataset, str]:
-        """Return the DOI that an address begins with, its listing, and the path after it.
-
-        A DOI with a listing is preferred, as it needs no look-up; with a lock file, only such DOIs count.
-        """
-        paths = dict(names(path))  # the path after each name, the longest name first
-        doi = next((doi for doi in paths if doi.key in self._listings), None)
-        if doi is None:
-            if self._lock is not None:
-                reason = f"its listing is not in {self._lock}; fsspec_doiuri.lock() adds it"
-                raise OSError(f"{path}: {reason}")
-            doi = self._registered(path, list(paths))
-
-        dataset = self._listed(doi)
-        if dataset.knows(paths[doi]) or self._lock is not None:
-            return doi, dataset, paths[doi]
-
-        # A longer name may be registered, too: only the shorter one was in a listing or the cache. The longer a
-        # name, the shorter is the path after it.
-        longer_names = [name for name in paths if len(paths[name]) < len(paths[doi])]
-        doi = self._longest(longer_names) or doi
-        return doi, self._listed(doi), paths[doi]
-
-    def _registered(self, path: str, dois: Sequence[DOI]) -> DOI:
-        """Return the first DOI that the cache knows, else the first that is registered.
-
-        :raises FileNotFoundError: if none is registered.
-        :raises OSError: if that is not known.
-        """
-        if len(dois) == 1:  # its record, which is needed anyway, will tell
-            return dois[0]
-        for doi, outcome in zip(dois, self._stored.check(dois), strict=True):
-            if outcome.found:
-                return doi
-        # First one request about those not known to be missing. It may call a registered DOI missing, so only the
-        # second, which asks the REST API about each, decides that none is registered.
-        registered = self._longest(dois) or self._longest(dois, confirm=True)
-        if registered is not None:
-            return registered
-        reason = f"{dois[-1].name} is not registered, nor is a longer name"
-        raise FileNotFoundError(errno.ENOENT, reason, path)
-
-    def _longest(self, dois: Sequence[DOI], *, confirm: bool = False) -> DOI | None:
-        """Return the first DOI that is registered; None if none is. Raises OSError if that is not known.
-
-        :param confirm: whether to ask about all names, and in a second way that confirms that one does not exist.
-        """
-        asked = [doi for doi in dois if confirm or doi.key not in self._absent]
-        outcomes = list(self._resolver.check(asked, batch=True, confirm=confirm))
-        for doi, outcome in zip(asked, outcomes, strict=True):
-            if outcome.found:
-                return doi
-        # None is registered for certain; with an "unknown" among them, "not found" would be a guess.
-        for outcome in outcomes:
-            if outcome.status == "unknown":
-                raise OSError(f"{dois[-1].name}: {outcome.reason}")
-        self._absent.update(doi.key for doi in asked)
-        return None
-
-    def _listed(self, doi: DOI, part: str = "") -> Dataset:
-        """Return the listing of a DOI, or of a data set in it.
-
-        :param part: the URL of the listing of the data set in it; "" for that of the DOI.
-        """
-        key = part or doi.key
-        if key in self._listings:
-            return self._listings[key]
-        try:
-            url = self._resolver.resolve(doi).url
-        except DOINotFound as error:
-            raise FileNotFoundError(errno.ENOENT, "not registered", doi.name) from error
-        except ResolutionError as error:
-            raise OSError(str(error)) from error
-        if url is None:
-            raise OSError(f"{doi.name}: its record has no http or https URL")
-        dataset = list_files(doi, url, self._repositories, self._web, part)
-        dataset.warn_of_refused(doi.name)
-        self._listings[key] = dataset
-        return dataset
 
 
 class DOIFile(AbstractBufferedFile):
@@ -482,13 +365,10 @@ def lock(url: str, path: str | os.PathLike[str] = "doi.lock.json", **storage_opt
     """
     # a new instance, without a lock file: it requests the listing
     options = {**storage_options, "lock": None, "skip_instance_cache": True}
-    doi, dataset = DOIFileSystem(**options)._all_files(url)
+    filesystem = DOIFileSystem(**options)
+    doi, dataset = filesystem._catalog.all_files(filesystem._strip_protocol(url))
     write_locked(path, doi, dataset)
     DOIFileSystem.clear_instance_cache()  # cached filesystems still hold the old lock file
-
-
-def _refusal(path: str, dataset: Dataset, inner: str) -> OSError:
-    return OSError(f"{path} cannot be opened: {dataset.refused[inner]}")
 
 
 def _raise_unless_missing(error: OSError) -> None:
@@ -509,6 +389,15 @@ def _info(path: str, dataset: Dataset, file: File | None) -> dict[str, Any]:
         "checksum": file.checksum,
         "mimetype": file.mimetype,
     }
+
+
+def _kinds_by_host(kinds: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the value of the option ``repositories``. Raises ValueError if it is invalid."""
+    by_host = _by_host("repositories", kinds)
+    for kind in by_host.values():
+        if kind not in TOKENS:
+            raise ValueError(f"repositories: {kind!r} is not one of {', '.join(TOKENS)}")
+    return by_host
 
 
 def _by_host(option: str, texts: Any) -> dict[str, str]:

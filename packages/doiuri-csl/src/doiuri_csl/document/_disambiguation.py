@@ -71,8 +71,9 @@ class _Solver:
         self._compares_later = document.sheet.is_note or _shortens_later(self._area)
         self._adds_names = self._area.flag("disambiguate-add-names")
         self._rule = self._area.get("givenname-disambiguation-rule", "by-cite")
-        self._lists: dict[str, list[ComparedNames]] = {}
-        """The lists of names in the cite of each item, as it was rendered last."""
+        self._adds_given_names = self._area.flag("disambiguate-add-givenname") and self.is_by_cite
+        self._looks: dict[str, Look] = {}
+        """What the cite of each item looked like when ``ambiguous`` last compared it."""
 
     @property
     def is_by_cite(self) -> bool:
@@ -80,29 +81,39 @@ class _Solver:
         return self._rule == "by-cite"
 
     def _look(self, cited_item: CitedItem) -> Look:
-        """Return what cites of an item look like: the later ones, in notes and if the style shortens them."""
-        place = Place()
-        if self._compares_later:
-            # A style may have its shortest form for near notes, so this is where cites look the same first
-            first_note = self._first_notes.get(cited_item.id, 0)
-            place = Place(Position.SUBSEQUENT, is_near_note=True, first_note=first_note)
-        cite = Cite(cited_item.id, place=place)
+        """Return what the cite of an item looks like, with the names and letters that it has now."""
+        cite = self._compared_cite(cited_item)
+        return self._document.looks.get(self._document.inputs(cite), lambda: self._render(cite))
 
-        def render() -> Look:
-            context = self._document.context(cite, self._area)
-            # Two cites that differ in the day of access alone are still alike: as if it had been shown in
-            # place of names, the date is left out here
-            context.progress.substituted.add("accessed")
-            text = plain_text(render_elements(self._document, context))
-            return Look(folded(text), context.progress.name_lists)
+    def _compared_cite(self, cited_item: CitedItem) -> Cite:
+        """Return the cite of an item that is compared: a later one, in notes and if the style shortens those."""
+        if not self._compares_later:
+            return Cite(cited_item.id)
+        # A style may have its shortest form for near notes, so this is where cites look the same first
+        first_note = self._first_notes.get(cited_item.id, 0)
+        place = Place(Position.SUBSEQUENT, is_near_note=True, first_note=first_note)
+        return Cite(cited_item.id, place=place)
 
-        look = self._document.looks.get(self._document.inputs(cite), render)
-        self._lists[cited_item.id] = look.lists
-        return look
+    def _render(self, cite: Cite) -> Look:
+        """Return what a cite looks like without the date of access.
+
+        Cites that differ in that date alone are alike, as the date does not tell their items apart.
+        """
+        context = self._document.context(cite, self._area)
+        # It is left out as if it had been shown in place of names
+        context.progress.substituted.add("accessed")
+        text = plain_text(render_elements(self._document, context))
+        return Look(folded(text), context.progress.name_lists)
 
     def ambiguous(self, cited_items: _Group) -> list[_Group]:
-        """Return the groups of items whose cites look the same."""
-        return _alike(cited_items, lambda cited_item: self._look(cited_item).text)
+        """Return the groups of items whose cites look the same now."""
+        for cited_item in cited_items:
+            self._looks[cited_item.id] = self._look(cited_item)
+        return _alike(cited_items, lambda cited_item: self._looks[cited_item.id].text)
+
+    def _lists(self, cited_item: CitedItem) -> list[ComparedNames]:
+        """Return the lists of names in the cite of an item, as it was compared last."""
+        return self._looks[cited_item.id].lists
 
     def show_more_names(self, groups: list[_Group]) -> list[_Group]:
         """Show more names, and more of each, wherever it splits a group; return the groups still alike.
@@ -111,27 +122,32 @@ class _Solver:
         name. As citeproc-js and pandoc do, a name is shown in full before another one is added; the specification
         has it that all names come first.
         """
-        adds_given = self._area.flag("disambiguate-add-givenname") and self.is_by_cite
-        alike: list[_Group] = []
-        index = 0
-        while groups:
-            # Groups that have no name with this index stay as they are
-            alike += [group for group in groups if self._most_names(group) <= index]
-            groups = [group for group in groups if self._most_names(group) > index]
-            # The first name is always shown, so only later ones are added
-            if self._adds_names and index > 0:
-                parts = [self._with_more_names(group, index + 1) for group in groups]
+        most = max(map(self._most_names, groups), default=0)
+        for index in range(most):
+            parts = [self._show_name(group, index) for group in groups]
+            groups = list(chain.from_iterable(parts))
+        return groups
+
+    def _show_name(self, group: _Group, index: int) -> list[_Group]:
+        """Show the name with an index, and more of it, in the cites of a group if that tells some of them apart.
+
+        :return: the groups of those that are still alike
+        """
+        if index >= self._most_names(group):
+            return [group]
+        groups = [group]
+        # The first name is always shown
+        if self._adds_names and index > 0:
+            groups = self._with_more_names(group, index + 1)
+        if self._adds_given_names:
+            for given_name in (GivenName.INITIALS, GivenName.FULL):
+                parts = [self._with_given_name(part, index, given_name) for part in groups]
                 groups = list(chain.from_iterable(parts))
-            if adds_given:
-                for given_name in (GivenName.INITIALS, GivenName.FULL):
-                    parts = [self._with_given_name(group, index, given_name) for group in groups]
-                    groups = list(chain.from_iterable(parts))
-            index += 1
-        return alike
+        return groups
 
     def _most_names(self, group: _Group) -> int:
         """Return the length of the longest list of names that a cite of the group begins with."""
-        first_lists = chain.from_iterable(self._lists[cited_item.id][:1] for cited_item in group)
+        first_lists = chain.from_iterable(self._lists(cited_item)[:1] for cited_item in group)
         return max((len(names.people) for names in first_lists), default=0)
 
     def _with_more_names(self, group: _Group, count: int) -> list[_Group]:
@@ -148,7 +164,7 @@ class _Solver:
 
             Lists to which it adds nothing are left out, so that cites without a second list may be like others.
             """
-            added = [names.added_by(count) for names in self._lists[cited_item.id]]
+            added = [names.added_by(count) for names in self._lists(cited_item)]
             return tuple((number, name) for number, name in enumerate(added) if name is not None)
 
         groups = _alike(group, added_to)
@@ -170,7 +186,7 @@ class _Solver:
             Lists of other variables stay: ``names_shown.given_names`` has what is shown by the variable.
             """
             count = self._count_with(index)
-            lists = self._lists[cited_item.id]
+            lists = self._lists(cited_item)
             changed = []
             for number, names in enumerate(lists):
                 name = names.changed_by(index, given_name, count)
@@ -181,7 +197,7 @@ class _Solver:
         groups = _alike(group, changed_in)
         if _is_split(group, groups):
             for cited_item in group:
-                for names in self._lists[cited_item.id][:1]:  # if the cite has names
+                for names in self._lists(cited_item)[:1]:  # if the cite has names
                     cited_item.names_shown.given_names[names.variable, index] = given_name
                 cited_item.names_shown.count = self._count_with(index)
         return groups

@@ -140,16 +140,16 @@ class Document:
 
     def sort(self, cites: Sequence[Cite], area: Area) -> list[Cite]:
         """Return cites in the order of an area's sort keys (CSL 1.0.2, Sorting)."""
+        return sort_by_keys(cites, area.sort_keys, lambda cite: self._sort_texts_of(cite, area))
 
-        def texts_of(cite: Cite) -> list[str]:
-            # ``inputs`` leaves the number out if citations show none, but the sort key "citation-number" needs it
-            number = 0
-            if area.name in self._areas_sorted_by_number:
-                number = self.cited_item(cite.id).listed.number
-            inputs = (area.name, number, self.inputs(cite))
-            return self._sort_texts.get(inputs, lambda: self._render_sort_texts(cite, area))
-
-        return sort_by_keys(cites, area.sort_keys, texts_of)
+    def _sort_texts_of(self, cite: Cite, area: Area) -> list[str]:
+        """Return the text of each sort key of an area for a cite, rendered if something in it may be new."""
+        number = 0
+        # Citations may show no number, so that ``inputs`` has none, though a sort key shows it
+        if area.name in self._areas_sorted_by_number:
+            number = self.cited_item(cite.id).listed.number
+        inputs = (area.name, number, self.inputs(cite))
+        return self._sort_texts.get(inputs, lambda: self._render_sort_texts(cite, area))
 
     def _render_sort_texts(self, cite: Cite, area: Area) -> list[str]:
         """Return the text of each sort key of an area for a cite; "" for a key without a value."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from doiuri_csl.text._pieces import Kind, Piece
+from doiuri_csl.text._pieces import Kind, Piece, Wrap
 
 # What two marks become where they meet; a pair that is not named keeps both. The specification leaves
 # this to processors; the pairs are those of citeproc-js, which styles are written for.
@@ -67,75 +67,72 @@ def _append_merged(done: list[Piece], piece: Piece, into_quotes: bool) -> None:
 
     After "Who?", ". In" is appended as " In"; after "Bees:", "? In" as it is, and the colon goes.
     """
-    text = piece.text
-    while text:
-        # At the start of all or of a quotation, there is nothing to merge with
-        index = _last_text(done)
-        if index < 0:
-            break
-        if index < len(done) - 1:  # closing quotation marks stand between
-            text = _merge_at_quote(done, index, piece, into_quotes, text)
-            break
-        last = done[index].text[-1]
-        if text[0] in _SPACES and last in _SPACES:
-            text = text.lstrip(_SPACES)
-            continue
-
-        merged = _MERGED.get(last + text[0])
-        if merged is None:
-            break
-        if merged == last:
-            text = text[1:]
-            break
-        # The first character of the text stands for both
-        shortened = done[index].text[:-1]
-        if shortened:
-            done[index] = done[index].with_text(shortened)
-            break
-        # The piece was that mark alone, so the text meets the piece before
-        del done[index]
-
+    text = _merge(done, piece, into_quotes)
     if text:
         done.append(piece.with_text(text))
 
 
-def _merge_at_quote(
-    done: list[Piece], index: int, piece: Piece, into_quotes: bool, text: str
-) -> str:
-    """Merge a mark at the start of a text with what closing quotation marks end, and return the rest of the text.
+def _merge(done: list[Piece], piece: Piece, into_quotes: bool) -> str:
+    """Return what a piece still shows after what is done, which loses its last mark if the piece's stands for it.
+
+    " In" of ". In" after "Who?"; all of "? In" after "Bees:", of which "Bees" is left.
+    """
+    text = piece.text
+    index = _last_text(done)
+    if index < 0:  # the start of all or of a quotation
+        return text
+    if index < len(done) - 1:  # closing quotation marks stand between
+        return _merge_at_quote(done, index, piece, into_quotes)
+
+    last = done[index].text[-1]
+    if text[0] in _SPACES and last in _SPACES:
+        return text.lstrip(_SPACES)
+    merged = _MERGED.get(last + text[0])
+    if merged is None:
+        return text
+    if merged == last:
+        return text[1:]
+
+    # The first character of the text stands for both
+    shortened = done[index].text[:-1]
+    if shortened:
+        done[index] = done[index].with_text(shortened)
+        return text
+    # The piece was that mark alone, so the text meets the piece before
+    del done[index]
+    return _merge(done, piece, into_quotes)
+
+
+def _merge_at_quote(done: list[Piece], index: int, piece: Piece, into_quotes: bool) -> str:
+    """Merge a mark at the start of a piece with what closing quotation marks end; return the rest of its text.
 
     “Who?” and ". In": nothing is left of the full stop. “Bees” and ". In": it moves into the quotation marks, or
     stays in the text, as the language has it.
 
     :param done: what stands before; changed if the mark moves into it
     :param index: which piece of it is the last text, before the closing marks
-    :param piece: the piece of the text
     """
+    text = piece.text
     mark = text[0]
     if mark not in _MARKS:
         return text
     last = done[index].text[-1]
-    if not into_quotes or mark in _STAYS_OUT_OF_QUOTE:
+    merged = _MERGED.get(last + mark)
+    if merged == last or mark in _STAYS_OUT_OF_QUOTE or not into_quotes:
         return _without_merged(last, text)
 
-    merged = _MERGED.get(last + mark)
-    position = _position_in_quotes(done, index, piece)
     # Some closing marks are of quotations that the mark does not move into, as one inside of a title in italics
-    follows_quote = position > index + 1
-    if follows_quote and merged != last:
-        if position == len(done):
-            return text  # it may not move into any quotation
-        # Into the outer quotation only
+    position = _position_in_quotes(done, index, piece)
+    if position == len(done):
+        return text
+    if position > index + 1:  # into the outer quotation only
         done.insert(position, Piece(mark, done[position].wraps, inner=True))
-        return _without_merged(mark, text[1:])
-
-    # Inside all the marks, beside the text
-    if merged is not None:
-        done[index] = done[index].with_text(done[index].text[:-1] + merged)
-        return _without_merged(merged, text[1:])
-    # The mark is the style's, so it does not look like the data before it.
-    wraps = tuple(wrap for wrap in done[index].wraps if not wrap.toggle)
-    done.insert(index + 1, Piece(mark, wraps, inner=True))
+    elif merged is None:
+        # The mark is the style's, so it does not look like the data before it.
+        wraps = tuple(wrap for wrap in done[index].wraps if not wrap.toggle)
+        done.insert(position, Piece(mark, wraps, inner=True))
+    else:  # it stands for the last one, too: “Bees?” of “Bees:” and "?"
+        done[index] = done[index].with_text(done[index].text[:-1] + mark)
     return _without_merged(mark, text[1:])
 
 
@@ -147,20 +144,24 @@ def _position_in_quotes(done: list[Piece], index: int, piece: Piece) -> int:
     :param index: that of the text before the closing marks
     """
     position = len(done)
-    while position > index + 1 and _is_around(done[position - 1], piece):
+    while position > index + 1 and _may_enter(piece, done[position - 1]):
         position -= 1
     return position
 
 
-def _is_around(quote: Piece, piece: Piece) -> bool:
-    """Return whether a quotation mark is the style's, or in no format that the piece is not in too."""
+def _may_enter(mark: Piece, quote: Piece) -> bool:
+    """Return whether a mark may move before a closing quotation mark: of “Bees”, yes; of *The “Bees”*, no.
+
+    It may enter the style's own quotation marks, and those in the data that are in no format without it.
+    """
     if not quote.inner:
         return True
-    for wrap in quote.wraps:
-        is_format = wrap.kind in _FORMATS and wrap.value not in _NO_FORMAT and not wrap.toggle
-        if is_format and wrap not in piece.wraps:
-            return False
-    return True
+    return all(wrap in mark.wraps for wrap in quote.wraps if _is_style_format(wrap))
+
+
+def _is_style_format(wrap: Wrap) -> bool:
+    """Return whether a wrap is a format that the style has set, such as bold; "normal" is none."""
+    return wrap.kind in _FORMATS and wrap.value not in _NO_FORMAT and not wrap.toggle
 
 
 def _without_merged(last: str, text: str) -> str:

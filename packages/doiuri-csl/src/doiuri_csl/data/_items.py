@@ -61,7 +61,9 @@ SHORT_FORMS = {"title": "shortTitle", "container-title": "journalAbbreviation"}
 # No abstract or list of notes is longer; a title of 5 MB would take a style half a minute.
 LONGEST = 100_000
 
-_VARIABLE = re.compile(r"[A-Za-z][A-Za-z_-]*")
+_VARIABLE_LINE = re.compile(
+    r"^ [^\S\n]* ([A-Za-z][A-Za-z_-]*) [^\S\n]* : [^\S\n]* (\S.*) $ \n?", re.MULTILINE | re.VERBOSE
+)
 _IN_BRACES = re.compile(r"\{:([A-Za-z_-]{1,40}):([^{}]*)\}")
 _LETTERS_OF_NAMES = {1: 4, 2: 2, 3: 2}
 _MOST_NAMES_IN_LABEL = 4
@@ -168,34 +170,31 @@ def _with_note(item: Item) -> Item:
     note = item.get("note", "")
     if ":" not in note:  # as most notes: it has no variables
         return item
-
-    variables: list[tuple[str, str]] = []
-    rest = []
-    for line in note.splitlines():
-        name, colon, value = line.partition(":")
-        if colon and value.strip() and _VARIABLE.fullmatch(name.strip()):
-            variables.append((name.strip(), value.strip()))
-        else:
-            rest.append(line)
-    for name, value in _IN_BRACES.findall(note):
-        variables.append((name, value.strip()))
-    item["note"] = _IN_BRACES.sub("", "\n".join(rest)).strip()
-
-    added: Item = {}
-    for name, value in variables:
-        key = name.lower()
-        if key in NAMES:
-            added.setdefault(key, []).append(_person_in_note(value))
-        elif key in DATES:
-            added[key] = read_date({"raw": value})
-        else:
-            variable = name if name.isupper() else key  # "DOI", but "genre"
-            added[variable] = value
-    for key, value in added.items():
+    lines = "\n".join(note.splitlines())
+    variables = [*_VARIABLE_LINE.findall(lines), *_IN_BRACES.findall(lines)]
+    item["note"] = _IN_BRACES.sub("", _VARIABLE_LINE.sub("", lines)).strip()
+    for key, value in _values_in_note(variables).items():
         overrides = key in DATES or key == "type"
         if overrides or key not in item:
             item[key] = value
     return item
+
+
+def _values_in_note(variables: list[tuple[str, str]]) -> Item:
+    """Return the values of variables in a note, of the types that these have: several authors are one list."""
+    values: Item = {}
+    for name, text in variables:
+        key = name.lower()
+        value = text.strip()
+        if key in NAMES:
+            values.setdefault(key, []).append(_person_in_note(value))
+        elif key in DATES:
+            values[key] = read_date({"raw": value})
+        elif name.isupper():  # "DOI"
+            values[name] = value
+        else:
+            values[key] = value
+    return values
 
 
 def _person_in_note(value: str) -> Person:

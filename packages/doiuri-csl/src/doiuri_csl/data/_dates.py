@@ -35,6 +35,11 @@ class Moment:
     season: int = 0
     """From 1 for spring to 4 for winter."""
 
+    @property
+    def is_date(self) -> bool:
+        """Whether it says when something was, which a day alone does not."""
+        return bool(self.year or self.month or self.season)
+
     def key(self) -> tuple[int, int, int]:
         """Return what a moment is sorted by: year, month and day; spring as March, winter as December."""
         return (self.year, self.month or self.season * 3, self.day)
@@ -112,12 +117,10 @@ def read_date(value: Mapping[str, Any]) -> DateValue | None:
     if value.get("literal"):
         return DateValue(literal=str(value["literal"]), circa=circa)
 
-    parts = value.get("date-parts")
-    if not isinstance(parts, list):
-        parts = []
+    given_parts = value.get("date-parts")
+    parts = given_parts if isinstance(given_parts, list) else []
     season = _read_season(value.get("season"))
-    moments = [_read_moment(part, season) for part in parts if isinstance(part, list) and part]
-    moments = [moment for moment in moments if moment.year or moment.month or moment.season]
+    moments = _read_moments(parts, season)
     if moments:
         start, *later = moments
         end = later[0] if later and later[0].year else None
@@ -138,6 +141,12 @@ def read_date(value: Mapping[str, Any]) -> DateValue | None:
         # "in press" in the place of a year: shown as it is, rather than "n.d."
         return DateValue(literal=words, circa=circa)
     return None
+
+
+def _read_moments(parts: list[Any], season: int) -> list[Moment]:
+    """Return the moments of date-parts, such as [[1999], [2001, 5]]; those that say nothing are left out."""
+    moments = [_read_moment(part, season) for part in parts if isinstance(part, list) and part]
+    return [moment for moment in moments if moment.is_date]
 
 
 def wrong_parts(value: Mapping[str, Any]) -> list[str]:
@@ -164,62 +173,62 @@ def _parse_raw(text: str, circa: bool) -> DateValue:
 
     Such texts are "2001-05-03", "2001-05/2002", "3 May 2001", "May - June 2001", "summer 2001", "5/31/2001".
     """
-    text = text.strip()
-    if len(text) > _LONGEST_RAW:
-        return DateValue(literal=text, circa=circa)
+    words = text.strip()
+    if len(words) > _LONGEST_RAW:
+        return DateValue(literal=words, circa=circa)
+    moment = _parse_moment(words)
+    if moment:
+        return DateValue(moment, circa=circa)
 
     # A range of EDTF, whose halves both begin with a year: not "5/31/2001"
-    start_text, slash, end_text = text.partition("/")
-    if slash and start_text[:4].isdecimal() and end_text[:4].isdecimal():
+    start_text, _, end_text = words.partition("/")
+    if start_text[:4].isdecimal() and end_text[:4].isdecimal():
         start = _parse_moment(start_text)
         end = _parse_moment(end_text)
         if start and end:
             return DateValue(start, end, circa=circa)
 
-    moment = _parse_moment(text)
-    if moment:
-        return DateValue(moment, circa=circa)
-
-    halves = re.split("[-–]", text)
+    halves = re.split("[-–]", words)
     if len(halves) == 2:
         start = _parse_moment(halves[0])
         end = _parse_moment(halves[1])
         if start and end and end.year:
-            if not start.year:  # "May - June 2001"
-                start = replace(start, year=end.year)
-            return DateValue(start, end, circa=circa)
-    return DateValue(literal=text, circa=circa)
+            # "May - June 2001"
+            first = start if start.year else replace(start, year=end.year)
+            return DateValue(first, end, circa=circa)
+    return DateValue(literal=words, circa=circa)
 
 
 def _parse_moment(text: str) -> Moment | None:
-    """Return the moment that a text says, or None: "2001-05", "5/31/2001", "May 3, 2001", "Summer 2001".
-
-    In the last two forms, words are read one by one: a number of three digits or more is the year.
-    """
-    text = text.strip()
-    iso = _ISO.fullmatch(text)
+    """Return the moment that a text says, or None: "2001-05", "5/31/2001", "May 3, 2001", "Summer 2001"."""
+    words = text.strip()
+    iso = _ISO.fullmatch(words)
     if iso:
         return _read_moment([part for part in iso.groups() if part])
-    numeric = _NUMERIC.fullmatch(text)
+    numeric = _NUMERIC.fullmatch(words)
     if numeric:
         return _read_moment([numeric[3], numeric[1], numeric[2]])
 
-    year = month = day = season = 0
-    for word in text.replace(",", " ").replace(".", " ").split():
-        lower = word.lower()
-        if lower[:3] in _MONTHS and lower.isalpha():
-            month = _MONTHS.index(lower[:3]) + 1
-        elif lower in _SEASONS:
-            season = _SEASONS.index(lower) + 1
-        elif word.isdecimal() and len(word) > 2:
-            year = _to_int(word)
-        elif word.isdecimal():
-            day = int(word)
-        else:
+    parts: dict[str, int] = {}
+    for word in words.replace(",", " ").replace(".", " ").split():
+        part = _read_word(word)
+        if not part:
             return None
-    if not (year or month or season):
-        return None
-    return Moment(year, month, day, season)
+        parts |= part
+    moment = Moment(**parts)
+    return moment if moment.is_date else None
+
+
+def _read_word(word: str) -> dict[str, int]:
+    """Return the part of a date that a word says: {"month": 5} of "May", {"day": 3} of "3"; or nothing."""
+    lower = word.lower()
+    if lower[:3] in _MONTHS and lower.isalpha():
+        return {"month": _MONTHS.index(lower[:3]) + 1}
+    if lower in _SEASONS:
+        return {"season": _SEASONS.index(lower) + 1}
+    if not word.isdecimal():
+        return {}
+    return {"year": _to_int(word)} if len(word) > 2 else {"day": int(word)}
 
 
 def sort_text(value: DateValue, parts: tuple[str, ...] = PARTS) -> str:

@@ -144,23 +144,31 @@ def _parse_particles(person: Person) -> Person:
     if family.startswith('"') and family.endswith('"') and len(family) > 1:
         return replace(person, family=family[1:-1])
 
-    if not person.non_dropping:
-        particles = _LEADING_PARTICLES.match(family)
-        if particles and particles.end() < len(family):
-            rest = family[particles.end() :]
-            person = replace(person, non_dropping=particles[0].strip(), family=rest)
+    return _parse_dropping(_parse_non_dropping(person))
 
+
+def _parse_non_dropping(person: Person) -> Person:
+    """Return a person with the particles at the start of the family name: "van der" of "van der Berg"."""
+    particles = _LEADING_PARTICLES.match(person.family)
+    if person.non_dropping or not particles:
+        return person
+    rest = person.family[particles.end() :]
+    return replace(person, non_dropping=particles[0].strip(), family=rest)
+
+
+def _parse_dropping(person: Person) -> Person:
+    """Return a person with the particles at the end of the given name: "van" of "Ludwig van"."""
     # In a given name without capitals, such as "danah michele", every word but the first would be a particle
-    if not person.dropping and not person.given.islower():
-        words = person.given.split()
-        # From the last word back to the first that is no particle; the first word never is one
-        start = len(words)
-        while start > 1 and _PARTICLE.fullmatch(words[start - 1]):
-            start -= 1
-        if start < len(words):
-            given = " ".join(words[:start])
-            person = replace(person, given=given, dropping=" ".join(words[start:]))
-    return person
+    if person.dropping or person.given.islower():
+        return person
+    words = person.given.split()
+    # From the last word back to the first that is no particle; the first word never is one
+    start = len(words)
+    while start > 1 and _PARTICLE.fullmatch(words[start - 1]):
+        start -= 1
+    if start == len(words):
+        return person
+    return replace(person, given=" ".join(words[:start]), dropping=" ".join(words[start:]))
 
 
 def glue(*parts: str) -> str:

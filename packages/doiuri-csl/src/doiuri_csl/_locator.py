@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_csl._locale import ENGLISH, Locale
@@ -149,20 +150,21 @@ def _beginning_terms(words: str, locale: Locale) -> Iterator[_LocatorTerm]:
 def _terms(locale: Locale) -> tuple[_LocatorTerm, ...]:
     """Return the terms of locators in a language and in English, the longest first: "chapters", "chap.", "§".
 
-    A spelling that is the term of several labels stands for the last in the order of ``_BY_PRECEDENCE``; the
-    language's own terms win over those of English, and these over aliases.
+    If several labels have the same term, it is the language's own rather than the English one or an alias.
     """
-    aliases = [_LocatorTerm(text, label, plural=False) for text, label in _ALIASES.items()]
-    aliases += (_LocatorTerm(text, label, plural=True) for text, label in _PLURAL_ALIASES.items())
-    terms = {term.text: term for term in aliases}
-    for language in (Locale.load(ENGLISH), locale):
-        for label in _BY_PRECEDENCE:
-            for form in _FORMS:
-                # A term that is both, such as "S.", is taken as no plural
-                for plural in (True, False):
-                    text = language.term(label, form, plural=plural).lower()
-                    without_raised_letters = unicodedata.normalize("NFKC", text)
-                    for spelling in (text, without_raised_letters):
-                        terms[spelling] = _LocatorTerm(spelling, label, plural)
-    terms.pop("", None)
-    return tuple(sorted(terms.values(), key=lambda term: -len(term.text)))
+    # Of equal terms the last one counts
+    terms = [_LocatorTerm(text, label, plural=False) for text, label in _ALIASES.items()]
+    terms += (_LocatorTerm(text, label, plural=True) for text, label in _PLURAL_ALIASES.items())
+    terms += [*_terms_of(Locale.load(ENGLISH)), *_terms_of(locale)]
+    by_text = {term.text: term for term in terms if term.text}
+    return tuple(sorted(by_text.values(), key=lambda term: -len(term.text)))
+
+
+def _terms_of(locale: Locale) -> Iterator[_LocatorTerm]:
+    """Yield the terms of locators in a language; of equal ones, the last is the one that authors mean."""
+    # A term that is both, such as "S.", is taken as no plural
+    for label, form, plural in product(_BY_PRECEDENCE, _FORMS, (True, False)):
+        text = locale.term(label, form, plural=plural).lower()
+        yield _LocatorTerm(text, label, plural)
+        # With its raised letters, as in "nᵒˢ", and without them
+        yield _LocatorTerm(unicodedata.normalize("NFKC", text), label, plural)

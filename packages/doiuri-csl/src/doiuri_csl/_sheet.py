@@ -63,6 +63,9 @@ class Area:
     appearance: Appearance
     sort_keys: list[SortKey]
 
+    variables: frozenset[str]
+    """Those that its layout shows as text or as numbers, in macros, too."""
+
     def get(self, name: str, default: str = "") -> str:
         """Return the value of an attribute."""
         return self.attributes.get(name, default)
@@ -143,39 +146,30 @@ def read_sheet(root: Node) -> Sheet:
         macros[name] = parser.elements(macro)
 
     areas = {}
-    areas_with_year_suffix = set()
-    list_format = ListFormat()
     for name in _AREAS:
         node = root.child(name)
-        if node is None:
-            continue
-        areas[name] = _read_area(node, inherited_attributes(root), parser)
-        elements = check_macros(node, macro_nodes)
-        if any(_shows(element, "year-suffix") for element in elements):
-            areas_with_year_suffix.add(name)
-        if name == "bibliography":
-            list_format = ListFormat.read(node)
-        # Always set in the end, as a style without ``<citation>`` is refused below
-        if name == "citation":
-            is_numeric = any(_shows(element, "citation-number") for element in elements)
-            near_note_distance = node.number("near-note-distance", _NEAR_NOTE_DISTANCE)
-    if "citation" not in areas:
+        if node is not None:
+            inherited = inherited_attributes(root)
+            areas[name] = _read_area(node, inherited, parser, macro_nodes)
+    citation = root.child("citation")
+    if citation is None:
         raise root.error("has no <citation>")
+    bibliography = root.child("bibliography")
+    list_format = ListFormat() if bibliography is None else ListFormat.read(bibliography)
 
+    with_year_suffix = (name for name, area in areas.items() if "year-suffix" in area.variables)
     return Sheet(
         title=title_of(root),
         is_note=root.get("class") == "note",
-        is_numeric=is_numeric,
+        is_numeric="citation-number" in areas["citation"].variables,
         default_locale=root.get("default-locale"),
         areas=areas,
         macros=macros,
-        style_options=StyleOptions(
-            root.get("page-range-format"), frozenset(areas_with_year_suffix)
-        ),
+        style_options=StyleOptions(root.get("page-range-format"), frozenset(with_year_suffix)),
         own_locales=root.children("locale"),
         # At most: those in macros that no layout calls are counted too
         conditions=sum("disambiguate" in node for node in root.all()),
-        near_note_distance=near_note_distance,
+        near_note_distance=citation.number("near-note-distance", _NEAR_NOTE_DISTANCE),
         list_format=list_format,
     )
 
@@ -187,11 +181,14 @@ def title_of(root: Node) -> str:
     return " ".join(title.text.split()) if title else ""
 
 
-def _read_area(node: Node, names: dict[str, str], parser: ElementParser) -> Area:
+def _read_area(
+    node: Node, inherited: dict[str, str], parser: ElementParser, macros: dict[str, Node]
+) -> Area:
     """Return an area.
 
-    :param names: the options of names that it inherits from the style
-    :raises CSLError: if it has no layout
+    :param inherited: the options of names that it inherits from the style
+    :param macros: those of the style, which its layout and sort keys may call
+    :raises CSLError: if it has no layout, or if a macro is missing or calls itself
     """
     layout = node.child("layout")
     if layout is None:
@@ -199,17 +196,16 @@ def _read_area(node: Node, names: dict[str, str], parser: ElementParser) -> Area
     keys = []
     for sort in node.children("sort"):
         keys += [SortKey.read(key) for key in sort.children("key")]
+    elements = parser.elements(layout)
+    drawn = check_macros(node, macros)
+    shown = [element for element in drawn if element.name in ("text", "number")]
     return Area(
         name=node.name,
         attributes=node.attributes,
-        names={**names, **inherited_attributes(node)},
-        elements=parser.elements(layout),
+        names={**inherited, **inherited_attributes(node)},
+        elements=elements,
         delimiter=layout.get("delimiter"),
         appearance=read_appearance(layout),
         sort_keys=keys,
+        variables=frozenset(element.get("variable") for element in shown),
     )
-
-
-def _shows(node: Node, variable: str) -> bool:
-    """Return whether an element shows a variable as text or number."""
-    return node.name in ("text", "number") and node.get("variable") == variable

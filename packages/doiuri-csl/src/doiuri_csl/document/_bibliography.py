@@ -5,6 +5,7 @@ CSL 1.0.2, Bibliography-specific Options.
 
 from __future__ import annotations
 
+from itertools import dropwhile
 from typing import TYPE_CHECKING
 
 from doiuri_csl._context import Cite, Context
@@ -40,18 +41,12 @@ def render_bibliography(document: Document) -> list[tuple[str, list[Piece]]]:
     if area is None:
         return []
     render_entry = _aligned_entry if document.sheet.list_format.second_field_align else _entry
-    entries = []
-    names_before: list[str] = []
-    for cited_item in document.listed_items:
-        # An entry is rendered as a cite of its item in the area "bibliography"
-        pieces = render_entry(document.context(Cite(cited_item.id), area), area)
-        if "subsequent-author-substitute" in area.attributes:
-            names = _first_names(pieces)
-            pieces = _with_substitute(pieces, names, names_before, area)
-            # The names before their replacement: a third entry of the author is compared with "Doe", not "———"
-            names_before = names
-        entries.append((cited_item.id, pieces))
-    return entries
+    ids = [cited_item.id for cited_item in document.listed_items]
+    # An entry is rendered as a cite of its item in the area "bibliography"
+    entries = [render_entry(document.context(Cite(key), area), area) for key in ids]
+    if "subsequent-author-substitute" in area.attributes:
+        entries = _with_substitutes(entries, area)
+    return list(zip(ids, entries, strict=True))
 
 
 def _entry(context: Context, area: Area) -> list[Piece]:
@@ -142,6 +137,14 @@ def _first_names(pieces: list[Piece]) -> list[str]:
     return [substitute] if substitute else []
 
 
+def _with_substitutes(entries: list[list[Piece]], area: Area) -> list[list[Piece]]:
+    """Return entries; in each, names that the entry before has too are replaced by a mark such as "———"."""
+    names_of_each = [_first_names(entry) for entry in entries]
+    names_before_each = [[], *names_of_each]
+    by_entry = zip(entries, names_of_each, names_before_each, strict=False)
+    return [_with_substitute(entry, names, before, area) for entry, names, before in by_entry]
+
+
 def _with_substitute(
     pieces: list[Piece], names: list[str], names_before: list[str], area: Area
 ) -> list[Piece]:
@@ -178,28 +181,17 @@ def _with_substitute(
 def _replace_all(pieces: list[Piece], mark: str) -> list[Piece]:
     """Return the entry with all its first names as one mark; labels stay, as in "———, ed. Bees.".
 
-    If the mark is empty, the delimiter after the names goes too.
+    If the mark is empty, the delimiter after the names goes too: of "Doe. Bees.", "Bees." is left.
     """
-    first_names = [piece for piece in pieces if _is_first_name(piece)]
     # Labels are "first-names" but no "names"; so is a title in place of names, which goes as a whole
-    has_list = any(piece.has("part", "names") for piece in first_names)
-    part = "names" if has_list else "first-names"
-    replaced: list[Piece] = []
-    is_done = False
-    for piece in pieces:
-        if not (_is_first_name(piece) and piece.has("part", part)):
-            replaced.append(piece)
-        elif not is_done:
-            replaced += parse(mark)
-            is_done = True
-    if mark:
-        return replaced
+    first_names = [piece for piece in pieces if _is_first_name(piece)]
+    names = [piece for piece in first_names if piece.has("part", "names")]
+    replaced = names or first_names
 
-    # Of "Doe. Bees.", an empty mark leaves ". Bees."
-    start = 0
-    while start < len(replaced) and _is_delimiter(replaced[start]):
-        start += 1
-    return replaced[start:]
+    start = pieces.index(replaced[0])
+    rest = [piece for piece in pieces[start:] if piece not in replaced]
+    entry = [*pieces[:start], *parse(mark), *rest]
+    return entry if mark else list(dropwhile(_is_delimiter, entry))
 
 
 def _is_delimiter(piece: Piece) -> bool:

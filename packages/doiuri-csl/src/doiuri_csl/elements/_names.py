@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_csl._context import Context, NamesElement
 from doiuri_csl.data._people import Person
@@ -11,7 +11,7 @@ from doiuri_csl.elements._appearance import Appearance, read_appearance
 from doiuri_csl.elements._choose import Content, rendering_elements
 from doiuri_csl.elements._labels import Label
 from doiuri_csl.elements._namelist import NameList
-from doiuri_csl.elements._nameoptions import NameStyle
+from doiuri_csl.elements._nameoptions import NameOptions, NameStyle
 from doiuri_csl.text._pieces import (
     EMPTY,
     Piece,
@@ -33,6 +33,13 @@ _PARTS = ("name", "et-al", "label", "substitute")
 def _sort_count(count: int) -> str:
     """Return a count as text that sorts as a number: 12 as "00000012"."""
     return f"{count:08d}"
+
+
+class _LabelledNames(NamedTuple):
+    """The names of a variable, and the term of their label, such as "editor"."""
+
+    names: NameList
+    role: str
 
 
 @dataclass
@@ -105,31 +112,43 @@ class Names:
     def _render_lists(self, context: Context) -> RenderedElement:
         """Return the lists of all variables that have names: "A. Doe and B. Roe, eds.; C. Li, trans."."""
         options = self.style.options(context)
-        lists = []
-        total = 0
-        for variable, role in self._roles(context):
-            people = self._people(variable, context)
-            if not people:
-                continue
-            context.progress.rendered.append(variable)
-            names = NameList(self.style, options, context, variable, people)
-            context.progress.name_lists.append(names)
-            total += names.shown_count()
-            pieces = wrap_pieces(names.write(), "part", "names")
-            pieces = self._with_label(pieces, role, len(people), context)
-            lists.append(wrap_pieces(pieces, "role", variable))
-
+        lists = self._name_lists(options, context)
         if options.is_count and lists:
+            total = sum(labelled.names.shown_count() for labelled in lists)
             count = _sort_count(total) if context.is_sorting else str(total)
             return RenderedElement(text_pieces(count), State.SHOWN)
+
+        written = [self._write(labelled, context) for labelled in lists]
         # A list may be empty: et-al-use-first="0" shows nobody
-        if not any(lists):
+        if not any(written):
             return EMPTY
         delimiter = self.delimiter
         if delimiter is None:
             delimiter = context.names.get("names-delimiter", "")
-        joined = join_pieces(lists, delimiter)
+        joined = join_pieces(written, delimiter)
         return RenderedElement(self.appearance.apply(joined, context), State.SHOWN)
+
+    def _name_lists(self, options: NameOptions, context: Context) -> list[_LabelledNames]:
+        """Return the list of names of each variable that has some."""
+        lists = []
+        for variable, role in self._roles(context):
+            people = self._people(variable, context)
+            if people:
+                names = NameList(self.style, options, context, variable, people)
+                lists.append(_LabelledNames(names, role))
+                context.progress.rendered.append(variable)
+                context.progress.name_lists.append(names)
+        return lists
+
+    def _write(self, labelled: _LabelledNames, context: Context) -> list[Piece]:
+        """Return the names of a variable with their label: "A. Doe, ed.", or "eds." for several people."""
+        names = labelled.names
+        pieces = wrap_pieces(names.write(), "part", "names")
+        if self.label is not None and pieces and not context.is_sorting:
+            is_several = len(names.people) > 1
+            label = self.label.for_role(labelled.role, context, several=is_several)
+            pieces = [*label, *pieces] if self.label_first else [*pieces, *label]
+        return wrap_pieces(pieces, "role", names.variable)
 
     def _people(self, variable: str, context: Context) -> list[Person]:
         """Return the people of a variable; nobody if a substitution has shown them already."""
@@ -157,17 +176,6 @@ class Names:
         shown, other = self.variables
         context.progress.rendered.append(other)
         return [(shown, "editortranslator")]
-
-    def _with_label(
-        self, pieces: list[Piece], role: str, count: int, context: Context
-    ) -> list[Piece]:
-        """Return the names of a variable with its label: "A. Doe, ed.", or "eds." for several people."""
-        if self.label is None or context.is_sorting or not pieces:
-            return pieces
-        label = self.label.for_role(role, context, several=count > 1)
-        if self.label_first:
-            return [*label, *pieces]
-        return [*pieces, *label]
 
     def _substitute(self, context: Context) -> RenderedElement:
         """Return the first substitute that shows something, such as the title; EMPTY if none does.

@@ -221,18 +221,17 @@ class NameList:
 
         :param delimiter: "" if it does not stand there
         """
-        word = self._context.terms.term("and")
-        if self._options.conjunction == "symbol" and not self._context.in_sentence:
-            word = "&"
-        if word == delimiter:
-            delimiter = ""  # a dash for both stands once
-        if not delimiter.endswith(" ") and (_stands_apart(word[:1]) or _is_arabic(word[:1])):
-            word = f" {word}"
+        terms = self._context.terms
+        is_symbol = self._options.conjunction == "symbol" and not self._context.in_sentence
+        word = "&" if is_symbol else terms.term("and")
+        if word == delimiter:  # a dash for both stands once
+            delimiter = ""
+        follows_space = _stands_apart(word[:1]) or _is_arabic(word[:1])
+        space_before = " " if follows_space and not delimiter.endswith(" ") else ""
         # In Arabic it is written as a part of the next word; in Persian it is a word
-        is_persian = _is_arabic(word[-1:]) and not self._context.terms.lang.startswith("ar")
-        if _stands_apart(word[-1:]) or is_persian:
-            word = f"{word} "
-        return [*text_pieces(delimiter), *text_pieces(word)]
+        is_persian = _is_arabic(word[-1:]) and not terms.lang.startswith("ar")
+        space_after = " " if _stands_apart(word[-1:]) or is_persian else ""
+        return [*text_pieces(delimiter), *text_pieces(f"{space_before}{word}{space_after}")]
 
     def _join_with_et_al(self, names: list[list[Piece]]) -> list[Piece]:
         """Return the first names and "et al.": "Doe et al.", "Doe, Roe, et al."."""

@@ -142,23 +142,21 @@ def format_number(value: str, form: str, gender: str, terms: Terms) -> str:
     if labelled is not None:  # "vol. 1, fol. 186"
         return f"{format_number(first, form, gender, terms)}, {_with_label(labelled, terms)}"
 
-    dash = terms.term("page-range-delimiter") or "–"
     # Numbers, and at odd indices what stands between them
     parts = _BETWEEN_NUMBERS.split(value.strip())
-    if not all(_is_number(part) for part in parts[::2]):
+    numbers = parts[::2]
+    if not all(_is_number(number) for number in numbers):
         return value
-    formatted = []
-    for index, part in enumerate(parts):
-        is_number = index % 2 == 0
-        if is_number:
-            formatted.append(_format_one(part, form, gender, terms))
-        elif part.strip() in ("-", "--"):
-            formatted.append(dash)
-        elif part.strip() == "&":
-            formatted.append(" & ")
-        else:
-            formatted.append(part)
-    return "".join(formatted)
+    parts[::2] = [_format_one(number, form, gender, terms) for number in numbers]
+    parts[1::2] = [_format_separator(separator, terms) for separator in parts[1::2]]
+    return "".join(parts)
+
+
+def _format_separator(separator: str, terms: Terms) -> str:
+    """Return what stands between two numbers: the locale's dash for a hyphen, and spaces around "&"."""
+    if separator.strip() in ("-", "--"):
+        return terms.term("page-range-delimiter") or "–"
+    return " & " if separator.strip() == "&" else separator
 
 
 class LabelledNumbers(NamedTuple):

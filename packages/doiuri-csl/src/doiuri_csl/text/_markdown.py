@@ -12,7 +12,7 @@ from doiuri_csl.text._html import TAGS
 from doiuri_csl.text._runs import lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from doiuri_csl.text._runs import Format, Run
 
@@ -127,17 +127,21 @@ def _formatted(text: str, run: Run, *, may_mark: bool) -> str:
         return f"<{text}>"
 
     formatted = _escaped(text)
-    marks = {_MARKS[name] for name in run.formats if name in _MARKS}
-    if may_mark:
-        for mark in sorted(marks):
-            formatted = f"{mark}{formatted}{mark}"
-    for name, (start_tag, end_tag) in reversed(TAGS.items()):
-        is_marked = may_mark and name in _MARKS
-        if name in run.formats and not is_marked:
-            formatted = f"{start_tag}{formatted}{end_tag}"
-    if run.link:
-        formatted = f"[{formatted}](<{_address(run.link)}>)"
+    for start, end in _marks_around(run, may_mark=may_mark):
+        formatted = f"{start}{formatted}{end}"
     return formatted
+
+
+def _marks_around(run: Run, *, may_mark: bool) -> Iterator[tuple[str, str]]:
+    """Yield what stands before and after a text in the formats and the link of a run, the innermost first."""
+    marked = run.formats & _MARKS.keys() if may_mark else frozenset()
+    for mark in sorted({_MARKS[name] for name in marked}):
+        yield mark, mark
+    for name, tags in reversed(TAGS.items()):
+        if name in run.formats and name not in marked:
+            yield tags
+    if run.link:
+        yield "[", f"](<{_address(run.link)}>)"
 
 
 def _address(link: str) -> str:

@@ -215,25 +215,28 @@ class Processor:
         self._rendered.start()
         disambiguate(self._document, first_notes(groups, note_numbers))
         ordered = [sort_citation(self._document, group) for group in groups]
-        self._citations = []
-        for placed in place_cites(sheet, ordered, note_numbers):
-            inputs = tuple(self._document.inputs(cite) for cite in placed)
-            self._citations.append(_DocumentCitation(placed, inputs))
-
-        # In the order of the cases: a new citation; one with the same inputs, which keeps its text; one that was
-        # never rendered, so there is nothing to compare, or whose text has changed
+        placed = place_cites(sheet, ordered, note_numbers)
         before = self._citation_of
-        self._citation_of = dict(zip(keys, self._citations, strict=True))
+        self._citation_of = {}
         changed = []
-        for index, (key, citation) in enumerate(self._citation_of.items()):
+        for index, (key, placed_cites) in enumerate(zip(keys, placed, strict=True)):
             earlier = before.get(key)
-            if earlier is None:
+            inputs = tuple(self._document.inputs(cite) for cite in placed_cites)
+            if earlier is not None and earlier.inputs == inputs:
+                self._citation_of[key] = earlier
+                continue
+            citation = _DocumentCitation(placed_cites, inputs)
+            self._citation_of[key] = citation
+            if self._looks_new(citation, earlier):
                 changed.append(index)
-            elif earlier.inputs == citation.inputs:
-                citation.runs = earlier.runs
-            elif earlier.runs is None or self._text(citation) != earlier.runs:
-                changed.append(index)
+        self._citations = list(self._citation_of.values())
         return changed
+
+    def _looks_new(self, citation: _DocumentCitation, earlier: _DocumentCitation | None) -> bool:
+        """Return whether a citation has another text than earlier; if that was never asked for, it may have."""
+        if earlier is None or earlier.runs is None:
+            return True
+        return self._text(citation) != earlier.runs
 
     def _text(self, citation: _DocumentCitation) -> tuple[Run, ...]:
         """Return the text of a citation, which is rendered once."""

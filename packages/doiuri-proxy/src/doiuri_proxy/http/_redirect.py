@@ -201,20 +201,21 @@ async def _follow(
 ) -> Response:
     """Return a redirect to the end of a chain of aliases, on this proxy and with the same query."""
     aliases: list[Value] = []
-    handle = ""  # where the last alias leads
-    current: PublicValues | None = record
-    for _ in range(MAX_ALIASES + 1):
-        alias = None if current is None else _first_alias(current)
-        if alias is None:  # the end of the chain, which need not be registered
-            target = _pages.path_of(handle)
-            if request.query:
-                target += "?" + request.query.decode("latin-1")
-            return _expiring(_pages.moved(301, target), aliases)
+    alias = _first_alias(record)
+    while alias is not None:
         aliases.append(alias)
         handle = alias.data.text or ""
-        current = await source.lookup(handle, auth="auth" in params, cert="cert" in params)
-    message = f"alias chain too long: more than {MAX_ALIASES} aliases"
-    return _pages.error(404, "Alias Chain Too Long", message)
+        aliased = await source.lookup(handle, auth="auth" in params, cert="cert" in params)
+        if len(aliases) > MAX_ALIASES:
+            message = f"alias chain too long: more than {MAX_ALIASES} aliases"
+            return _pages.error(404, "Alias Chain Too Long", message)
+        alias = None if aliased is None else _first_alias(aliased)
+
+    # The end of the chain need not be registered
+    target = _pages.path_of(handle)
+    if request.query:
+        target += "?" + request.query.decode("latin-1")
+    return _expiring(_pages.moved(301, target), aliases)
 
 
 def _first_alias(record: PublicValues) -> Value | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from doiuri.rest import BIBTEX, CSL_JSON, media_ranges, write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     # A media type, its parameters and its quality
     MediaRange = tuple[str, Mapping[str, str], float]
@@ -76,15 +76,12 @@ def write_metadata(metadata: Mapping[str, bytes], accept: str) -> MetadataAnswer
     """
     available = {name: media_ranges(name)[0] for name in metadata}
     ranges = sorted(media_ranges(accept), key=_quality, reverse=True)
-    html = max((quality for name, _, quality in ranges if name in _PAGES), default=0.0)
-    wildcard = max((quality for name, _, quality in ranges if name in _PAGE_RANGES), default=0.0)
-
+    html = _quality_of(_PAGES, ranges)
+    wildcard = _quality_of(_PAGE_RANGES, ranges)
     for media_range in ranges:
-        quality = _quality(media_range)
         # At the same quality, a page wins if HTML is named; beside "*/*", the media type that is named does.
-        prefers_page = quality <= html or quality < wildcard
-        if quality == 0 or prefers_page:
-            break
+        if _quality(media_range) <= html or _quality(media_range) < wildcard:
+            continue
         for name, (media_type, parameters, _) in available.items():
             if _selects(media_range, media_type, parameters):
                 charset = ";charset=utf-8" if media_type.startswith("text/") else ""
@@ -93,6 +90,11 @@ def write_metadata(metadata: Mapping[str, bytes], accept: str) -> MetadataAnswer
     if html or wildcard or not ranges:  # without a header, everything is accepted
         return MetadataAnswer(302)
     return MetadataAnswer(406, available=tuple(metadata))
+
+
+def _quality_of(names: frozenset[str], ranges: Iterable[MediaRange]) -> float:
+    """Return the highest quality of the media ranges with one of these names; 0 without one."""
+    return max((quality for name, _, quality in ranges if name in names), default=0.0)
 
 
 def _quality(media_range: MediaRange) -> float:

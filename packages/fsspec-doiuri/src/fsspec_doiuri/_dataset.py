@@ -83,17 +83,13 @@ class Dataset:
 
         # Of the paths, those with a flaw and those that are also folders' are refused; the others are listed.
         uses = Counter(file.path for file in self.files)
-        self.refused = {}
-        for path, count in uses.items():
-            flaw = _flaw(path, count)
-            if flaw:
-                self.refused[path] = flaw
-        self._paths = sorted(uses.keys() - self.refused.keys())
-
-        # is_folder searches these paths, so they have to be sorted before the files "a" beside "a/b" are refused.
-        named_as_folder = [path for path in self._paths if self.is_folder(path)]
-        self.refused |= dict.fromkeys(named_as_folder, "a folder has the same name")
-        self._paths = [path for path in self._paths if path not in self.refused]
+        flaws = {path: _flaw(path, count) for path, count in uses.items()}
+        paths = sorted(path for path, flaw in flaws.items() if not flaw)
+        for path in paths:
+            if _has_files_in(path, paths):
+                flaws[path] = "a folder has the same name"
+        self.refused = {path: flaw for path, flaw in flaws.items() if flaw}
+        self._paths = [path for path in paths if path not in self.refused]
 
         listed = [file for file in self.files if file.path not in self.refused]
         # If two files have the same alias, it opens the first; a path takes precedence over an alias.
@@ -102,11 +98,7 @@ class Dataset:
 
     def is_folder(self, path: str) -> bool:
         """Return whether a path is that of the data set, or of a folder with listed files."""
-        if not path:
-            return True
-        inside = f"{path}/"
-        index = bisect_left(self._paths, inside)  # of the first file in it, if there is one
-        return index < len(self._paths) and self._paths[index].startswith(inside)
+        return not path or _has_files_in(path, self._paths)
 
     def entries(self, folder: str) -> dict[str, File | None]:
         """Return what is in a folder, by name; None stands for a folder.
@@ -166,6 +158,13 @@ def _check(file: File) -> None:
         raise TypeError(f"the size of a file is {file.size!r:.200}")
     if urlsplit(file.url).scheme not in {"http", "https"}:
         raise ValueError(f"{file.url!r:.200} is not an http or https URL")
+
+
+def _has_files_in(folder: str, paths: list[str]) -> bool:
+    """Return whether any of these sorted paths is inside a folder."""
+    inside = f"{folder}/"
+    first = bisect_left(paths, inside)
+    return first < len(paths) and paths[first].startswith(inside)
 
 
 def _flaw(path: str, uses: int) -> str:

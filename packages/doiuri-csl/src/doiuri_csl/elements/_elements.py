@@ -284,7 +284,7 @@ class ElementParser:
                 return read_names(node, self.element)
             case "label":
                 return Label.read(node)
-            case "group" | "layout":
+            case "group":
                 return _Group(self.elements(node), node.get("delimiter"), read_appearance(node))
             case "choose":
                 return self._choose(node)

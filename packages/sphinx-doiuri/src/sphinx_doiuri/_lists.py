@@ -19,7 +19,7 @@ from sphinx_doiuri._environment import doi_data
 from sphinx_doiuri._locale import _, __
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from doiuri import DOI
     from doiuri.citations import Around, Bibliography, CitationItem, Form, ListEntry, Span
@@ -59,11 +59,60 @@ class CopiedTitle(NamedTuple):
     """What the title shows."""
 
 
+class _Documents:
+    """What the documents of a build contain, in reading order."""
+
+    def __init__(self, app: Sphinx, env: BuildEnvironment, contents: Contents) -> None:
+        self.order = _reading_order(app, env)
+        self.citations = _ordered(contents.citations, self.order)
+        self._places = _ordered(contents.places, self.order)
+        self._links = {name: contents.links_in(name) for name in self.order}
+
+    def places_in(self, docname: str) -> list[ListPlace]:
+        """Return the places in a document that show a list, those of its own page and of the project."""
+        return self._places.get(docname, [])
+
+    def places_of(self, docname: str, scope: Scope) -> list[ListPlace]:
+        """Return the places in a document that show the list of one scope."""
+        return [place for place in self.places_in(docname) if place.scope == scope]
+
+    @cached_property
+    def project_places(self) -> list[ListPlace]:
+        """The places of the list of the project to which citations lead, if several documents have it.
+
+        They are in the document whose name is the first in the alphabet, wherever the toctrees have it.
+        """
+        docnames = [name for name in self.order if self.places_of(name, "project")]
+        return self.places_of(min(docnames, default=""), "project")
+
+    def works_of(self, docname: str, scope: Scope) -> dict[Key, list[DocumentCitation]]:
+        """Return the works of a list in a document, each with the citations that lead to it.
+
+        The cited works come first, then those that are linked or listed only.
+        """
+        docnames = [docname] if scope == "page" else self.order
+        works: dict[Key, list[DocumentCitation]] = {}
+        for name in docnames:
+            for citation in self.citations.get(name, ()):
+                for key in dict.fromkeys(cite.key for cite in citation.cites):
+                    works.setdefault(key, []).append(citation)
+
+        places = self.places_of(docname, scope)
+        if any(place.links for place in places):
+            for name in docnames:
+                for link in self._links.get(name, ()):
+                    works.setdefault(link.doi, [])
+        for place in places:
+            for cite in place.cites:
+                works.setdefault(cite.key, [])
+        return works
+
+
 class Lists:
     """What the citations and lists of a build show.
 
     1. A citation leads to a list: that of its page, or else that of the project; see ``of_citations_in``.
-    2. Of a list, the citations, the links and ``nocite`` say which works it has: see ``_works_of``.
+    2. Of a list, the citations, the links and ``nocite`` say which works it has: see ``_Documents.works_of``.
     3. The works and the style say what its entries and its citations show: ``entries`` and ``spans``.
     4. What a document shows of all this has a digest. If that is another one than after the last build, Sphinx
        writes the document again.
@@ -73,56 +122,34 @@ class Lists:
         settings = options(env.config)
         self.builder = app.builder
         self.base = settings.link
-        words = (_("and"), _("et al."), _("n.d."))
-        states = (_("retracted"), _("removed"), _("withdrawn"), _("partially retracted"))
-        self.words = Words(*map(str, (*words, *states)))
+        self.words = _words()
         self._display = settings.display
         self._citing = citing(env.config)
 
-        self._data = doi_data(env)
-        self.works = self._data.shown_works
-        self._answered = self._data.answered_works()
+        data = doi_data(env)
+        self.works = data.shown_works
+        self._answered = data.answered_works()
+        self.documents = _Documents(app, env, contents)
+        self._all_citations = domain_of(env).citations
+        self.titles = Titles(self, domain_of(env).titles)
 
-        # What this build shows of its documents
-        self._order = _reading_order(app, env)
-        self.citations = _ordered(contents.citations, self._order)
-        self.places = _ordered(contents.places, self._order)
-        self._links = {name: contents.links_in(name) for name in self._order}
-        # Of several lists of the project, citations lead to the one in the document whose name is the first in the
-        # alphabet, wherever the toctrees have it.
-        with_list_of_project = [name for name in self._order if self._places(name, "project")]
-        self._project_docname = min(with_list_of_project, default="")
-
-        # What all documents have
-        domain = domain_of(env)
-        self._titles = env.titles
-        self._titles_with_citations = domain.titles
-        self._all_citations = domain.citations
-        self._insertions = domain.insertions
-
-        # What was computed already: lists by document, scope and style; works that no list has, by their keys; the
-        # cites of each citation, and the texts of titles, by document and id
+        # What was computed already; lists by document, scope and style
         self._lists: dict[tuple[str, Scope, str], ScopedList] = {}
         self._unlisted: dict[tuple[Key, ...], Bibliography] = {}
         self._cites: dict[str, dict[str, tuple[CitationItem, ...]]] = {}
-        self._title_texts: dict[str, dict[str, str]] = {}
-        self._entries = EntryCache(self._data.entries)
-
-    def title(self, docname: str) -> str:
-        """Return the title of a document; its name if it has none."""
-        title = self._titles.get(docname)
-        text = "" if title is None else title.astext()
-        return text or docname
+        self.entry_cache = EntryCache(data.entries)
 
     @property
     def are_numbered(self) -> bool:
         """Whether any citation is a number."""
-        names = [name for name, citations in self.citations.items() if citations]
+        citations = self.documents.citations
+        names = [name for name, of_document in citations.items() if of_document]
         return any(self.of_citations_in(name).references.is_numbered for name in names)
 
     def of_citations_in(self, docname: str) -> ScopedList:
         """Return the list to which the citations in a document lead."""
-        places = self._places(docname, "page") or self._places(self._project_docname, "project")
+        of_page = self.documents.places_of(docname, "page")
+        places = of_page or self.documents.project_places
         if not places:
             return self._list(docname, "page", "")
         return self.at(places[0])
@@ -135,16 +162,16 @@ class Lists:
         """Return the entries at a place; after them links to the DOIs whose works are not known yet."""
         references = self.at(place).references
         listed = [reference for reference in references.references if place.lists(reference.work)]
-        entries = references.entries(listed, self._entries, self.words)
+        entries = references.entries(listed, self.entry_cache, self.words)
         # Their types are not known either: places with a filter leave them out, but not the first one
-        first_place = self._places(place.docname, place.scope)[0]
+        first_place = self.documents.places_of(place.docname, place.scope)[0]
         if not place.types or place == first_place:
             entries += references.waiting()
         return entries
 
     def is_listed(self, work: Work, scoped_list: ScopedList) -> bool:
         """Return whether a place that shows the list has an entry of a work."""
-        places = self._places(scoped_list.docname, scoped_list.scope)
+        places = self.documents.places_of(scoped_list.docname, scoped_list.scope)
         has_entries = scoped_list.references.has_entries
         return has_entries and any(place.lists(work) for place in places)
 
@@ -153,24 +180,32 @@ class Lists:
 
         They know which cites come before them, for styles with "ibid.".
         """
-        if docname in self._cites:
-            return self._cites[docname]
+        if docname not in self._cites:
+            # Those that are kept for another document have no place, and no id
+            citations = self.documents.citations.get(docname, ())
+            placed = [citation for citation in citations if citation.id]
+            cites = self._cites_of(docname, placed)
+            self._cites[docname] = {
+                citation.id: of_citation
+                for citation, of_citation in zip(placed, cites, strict=True)
+            }
+        return self._cites[docname]
 
-        # Those that are kept for another document have no place, and no id
-        citations = [citation for citation in self.citations.get(docname, ()) if citation.id]
+    def _cites_of(
+        self, docname: str, citations: list[DocumentCitation]
+    ) -> Iterator[tuple[CitationItem, ...]]:
+        """Yield the cites of each citation in a document, with their places after the ones before."""
         notes = None
         if self._citing.makes_notes:
             notes = [citation.note for citation in citations]
         forms = ((citation.form, citation.cites) for citation in citations)
-        cites = self.of_citations_in(docname).references.placed(forms, notes)
+        placed = self.of_citations_in(docname).references.placed(forms, notes)
         for index, citation in enumerate(citations):
-            # Its note is the next citation
+            # A name in the text is placed as its note is, which is the next citation
             if citation.part == "name":
-                cites[index] = as_in_note(cites[index], cites[index + 1])
-
-        ids = [citation.id for citation in citations]
-        self._cites[docname] = dict(zip(ids, cites, strict=True))
-        return self._cites[docname]
+                yield as_in_note(placed[index], placed[index + 1])
+            else:
+                yield placed[index]
 
     def spans(
         self,
@@ -194,62 +229,6 @@ class Lists:
             return references.note(cites, self._display)
         return references.citation(cites, form, self._display, around)
 
-    def titles_in(self, docname: str) -> Mapping[str, str]:
-        """Return the texts of the titles and the like in a document that have citations, by id."""
-        if docname not in self._title_texts:
-            titles = self._titles_with_citations.get(docname, {})
-            for title in titles.values():
-                for citation in citations_in(title):
-                    show_text(citation, self)
-            texts = {id_: clean_astext(title) for id_, title in titles.items()}
-            self._title_texts[docname] = texts
-        return self._title_texts[docname]
-
-    @cached_property
-    def copied(self) -> dict[str, list[CopiedTitle]]:
-        """The titles and the like that have citations, by their ids; documents may have the same ids."""
-        titles: dict[str, list[CopiedTitle]] = {}
-        for docname, by_id in self._titles_with_citations.items():
-            for id_, title in by_id.items():
-                copied = CopiedTitle(docname, title["doi_written"], self.titles_in(docname)[id_])
-                titles.setdefault(id_, []).append(copied)
-        return titles
-
-    def with_term(self, entry: IndexEntry, docname: str) -> IndexEntry:
-        """Return an entry of the index in a document; if it is that of a term, with what the term shows."""
-        kind, text, id_, *rest = entry
-        title = self._titles_with_citations.get(docname, {}).get(id_)
-        # A section has the ids of the directives ``index`` before it, too
-        if isinstance(title, nodes.term) and id_ in title["ids"]:
-            text = self.titles_in(docname)[id_]
-        return (kind, text, id_, *rest)
-
-    def digest(self, docname: str, titles: list[tuple[str, str]]) -> str:
-        """Return a digest of what a document shows: citations, lists and links.
-
-        :param titles: labels and documents to which it refers, with the titles that it shows for them.
-        """
-        citations = [
-            self._citation_content(citation) for citation in self.citations.get(docname, ())
-        ]
-        lists = [self._list_content(place) for place in self.places.get(docname, ())]
-        dois = dict.fromkeys(use.doi for use in self._data.uses_in(docname))
-        answers = [self._answer(doi) for doi in dois]
-        inserted = self._all_content if docname in self._insertions else ""
-        return _digest((citations, lists, answers, titles, inserted))
-
-    @cached_property
-    def _all_content(self) -> str:
-        """A digest of what all citations show: other extensions may insert any of them elsewhere."""
-        contents = []
-        for citations in self.citations.values():
-            contents += [self._citation_content(citation) for citation in citations]
-        return _digest(contents)
-
-    def keep_entries(self) -> None:
-        """Keep the entries that this build shows, for the next one."""
-        self._data.entries = self._entries
-
     @property
     def problems(self) -> list[str]:
         """What could not be read of the works that lists show."""
@@ -257,36 +236,6 @@ class Lists:
         for scoped_list in self._lists.values():
             problems |= dict.fromkeys(scoped_list.references.problems)
         return list(problems)
-
-    def _citation_content(self, citation: DocumentCitation) -> tuple[object, ...]:
-        """Return what a citation shows, and what its links depend on, for a digest."""
-        scoped_list = self.of_citations_in(citation.docname)
-        cites = self.cites_in(citation.docname).get(citation.id, citation.cites)
-        spans = self.spans(citation.docname, citation.form, cites, citation.around, citation.part)
-        works = [self.works[cite.key] for cite in citation.cites if cite.key in self.works]
-        links = [(self.is_listed(work, scoped_list), work.csl.get("URL")) for work in works]
-        return scoped_list.docname, scoped_list.scope, links, _plain(spans)
-
-    def _list_content(self, place: ListPlace) -> tuple[object, ...]:
-        """Return what the list at a place shows, for a digest."""
-        scoped_list = self.at(place)
-        entries = []
-        for entry in self.entries(place):
-            # An entry leads back to its citations, and names their pages
-            citations = scoped_list.works[entry.key]
-            back = [(cite.docname, cite.id, self.title(cite.docname)) for cite in citations]
-            entries.append((entry.number, _plain(entry.spans), back))
-        return scoped_list.references.is_numbered, entries
-
-    def _answer(self, doi: DOI) -> tuple[object, ...]:
-        """Return what is known about a DOI, for a digest."""
-        status = self._data.statuses.get(doi)
-        work = self.works.get(doi)
-        csl = None if work is None else work.to_json()
-        return str(doi), status, csl
-
-    def _places(self, docname: str, scope: Scope) -> list[ListPlace]:
-        return [place for place in self.places.get(docname, ()) if place.scope == scope]
 
     def _with_unlisted(self, docname: str, cites: tuple[CitationItem, ...]) -> Bibliography:
         """Return all works that a document cites, and those of a citation, also if no list has them.
@@ -305,32 +254,127 @@ class Lists:
         """Return a list; each is computed once."""
         key = (docname, scope, style)
         if key not in self._lists:
-            works = self._works_of(docname, scope)
+            works = self.documents.works_of(docname, scope)
             references = self._citing.bibliography(works, self._answered, style)
             self._lists[key] = ScopedList(docname, scope, works, references)
         return self._lists[key]
 
-    def _works_of(self, docname: str, scope: Scope) -> dict[Key, list[DocumentCitation]]:
-        """Return the works of a list, each with the citations that lead to it.
 
-        The cited works come first, then those that are linked or listed only.
+class Titles:
+    """The titles, and the like, that have citations, with the texts that the build shows for them.
+
+    :param titles: by document and id; the citations in them are shown when a text is asked for.
+    """
+
+    def __init__(self, lists: Lists, titles: Mapping[str, Mapping[str, nodes.Element]]) -> None:
+        self._lists = lists
+        self._titles = titles
+        self._texts: dict[str, dict[str, str]] = {}
+
+    def texts_in(self, docname: str) -> Mapping[str, str]:
+        """Return the texts of those in a document, by id."""
+        if docname not in self._texts:
+            titles = self._titles.get(docname, {})
+            for title in titles.values():
+                for citation in citations_in(title):
+                    show_text(citation, self._lists)
+            self._texts[docname] = {id_: clean_astext(title) for id_, title in titles.items()}
+        return self._texts[docname]
+
+    @cached_property
+    def copied(self) -> dict[str, list[CopiedTitle]]:
+        """All of them by their ids; documents may have the same ids."""
+        titles: dict[str, list[CopiedTitle]] = {}
+        for docname, by_id in self._titles.items():
+            for id_, title in by_id.items():
+                copied = CopiedTitle(docname, title["doi_written"], self.texts_in(docname)[id_])
+                titles.setdefault(id_, []).append(copied)
+        return titles
+
+    def index_entry(self, entry: IndexEntry, docname: str) -> IndexEntry:
+        """Return an entry of the index that leads to a document; if it is a term's, with the term's text."""
+        kind, copied_text, id_, *rest = entry
+        title = self._titles.get(docname, {}).get(id_)
+        # A section has the ids of the directives ``index`` before it, too
+        is_of_term = isinstance(title, nodes.term) and id_ in title["ids"]
+        text = self.texts_in(docname)[id_] if is_of_term else copied_text
+        return (kind, text, id_, *rest)
+
+
+class _Digests:
+    """Digests of what documents show, to tell which of them look different than in the last build."""
+
+    def __init__(self, env: BuildEnvironment, lists: Lists) -> None:
+        self._env = env
+        self._data = doi_data(env)
+        self._lists = lists
+
+    def digest(self, docname: str, titles: list[tuple[str, str]]) -> str:
+        """Return a digest of what a document shows: citations, lists and links.
+
+        :param titles: labels and documents to which it refers, with the titles that it shows for them.
         """
-        docnames = [docname] if scope == "page" else self._order
-        works: dict[Key, list[DocumentCitation]] = {}
-        for name in docnames:
-            for citation in self.citations.get(name, ()):
-                for key in dict.fromkeys(cite.key for cite in citation.cites):
-                    works.setdefault(key, []).append(citation)
+        documents = self._lists.documents
+        citations = documents.citations.get(docname, ())
+        citation_contents = [self._citation_content(citation) for citation in citations]
+        lists = [self._list_content(place) for place in documents.places_in(docname)]
+        dois = dict.fromkeys(use.doi for use in self._data.uses_in(docname))
+        answers = [self._answer(doi) for doi in dois]
+        has_insertions = docname in domain_of(self._env).insertions
+        inserted = self._all_content if has_insertions else ""
+        return _digest((citation_contents, lists, answers, titles, inserted))
 
-        places = self._places(docname, scope)
-        if any(place.links for place in places):
-            for name in docnames:
-                for link in self._links.get(name, ()):
-                    works.setdefault(link.doi, [])
-        for place in places:
-            for cite in place.cites:
-                works.setdefault(cite.key, [])
-        return works
+    @cached_property
+    def _all_content(self) -> str:
+        """A digest of what all citations show: other extensions may insert any of them elsewhere."""
+        contents = []
+        for citations in self._lists.documents.citations.values():
+            contents += [self._citation_content(citation) for citation in citations]
+        return _digest(contents)
+
+    def _citation_content(self, citation: DocumentCitation) -> tuple[object, ...]:
+        """Return what a citation shows, and what its links depend on."""
+        lists = self._lists
+        docname = citation.docname
+        scoped_list = lists.of_citations_in(docname)
+        cites = lists.cites_in(docname).get(citation.id, citation.cites)
+        spans = lists.spans(docname, citation.form, cites, citation.around, citation.part)
+        works = [lists.works[cite.key] for cite in citation.cites if cite.key in lists.works]
+        links = [(lists.is_listed(work, scoped_list), work.csl.get("URL")) for work in works]
+        return scoped_list.docname, scoped_list.scope, links, _plain(spans)
+
+    def _list_content(self, place: ListPlace) -> tuple[object, ...]:
+        """Return what the list at a place shows."""
+        scoped_list = self._lists.at(place)
+        entries = []
+        for entry in self._lists.entries(place):
+            # An entry leads back to its citations, and names their pages
+            citations = scoped_list.works[entry.key]
+            back = [
+                (cite.docname, cite.id, title_of(self._env, cite.docname)) for cite in citations
+            ]
+            entries.append((entry.number, _plain(entry.spans), back))
+        return scoped_list.references.is_numbered, entries
+
+    def _answer(self, doi: DOI) -> tuple[object, ...]:
+        """Return what is known about a DOI."""
+        work = self._lists.works.get(doi)
+        csl = None if work is None else work.to_json()
+        return str(doi), self._data.statuses.get(doi), csl
+
+
+def title_of(env: BuildEnvironment, docname: str) -> str:
+    """Return the title of a document; its name if it has none."""
+    title = env.titles.get(docname)
+    text = "" if title is None else title.astext()
+    return text or docname
+
+
+def _words() -> Words:
+    """Return the words of cards and entries in the language of the project."""
+    words = (_("and"), _("et al."), _("n.d."))
+    states = (_("retracted"), _("removed"), _("withdrawn"), _("partially retracted"))
+    return Words(*map(str, (*words, *states)))
 
 
 def _digest(content: object) -> str:
@@ -395,7 +439,7 @@ def compute_lists(app: Sphinx, env: BuildEnvironment, contents: Contents) -> Lis
     _lists_by_env[env] = lists
 
     why_english = of_project.no_language
-    if lists.citations and why_english:
+    if lists.documents.citations and why_english:
         message = __("citations are in English: %s")
         logger.warning(message, why_english, type="doi", subtype="locale")
     return lists
@@ -407,11 +451,12 @@ def documents_to_write(env: BuildEnvironment, lists: Lists) -> list[str]:
     for element in titles_and_contents:
         for citation in citations_in(element):
             show_text(citation, lists)
-    titles = _update_copies(env, lists)
+    titles = _update_copies(env, lists.titles)
     changed = _changed_documents(env, lists, titles)
     for problem in (*citing(env.config).library.problems, *lists.problems):
         logger.warning("%s", problem, type="doi", subtype="works")
-    lists.keep_entries()
+    # For the next build
+    doi_data(env).entries = lists.entry_cache
     return changed
 
 
@@ -421,21 +466,23 @@ def _changed_documents(env: BuildEnvironment, lists: Lists, titles: Mapping[str,
     :param titles: the texts of the titles with citations, as ``_update_copies`` returns them.
     """
     domain = domain_of(env)
+    digests = _Digests(env, lists)
+    builder = lists.builder.name
     uses = doi_data(env).uses
     changed = []
     contents = (domain.citations, domain.places, uses, domain.targets, domain.insertions)
     for docname in sorted({name for content in contents for name in content}):
         targets = domain.targets.get(docname, set()) & titles.keys()
         titles_of_targets = [(target, titles[target]) for target in sorted(targets)]
-        digest = lists.digest(docname, titles_of_targets)
+        digest = digests.digest(docname, titles_of_targets)
         digest_by_builder = domain.rendered.setdefault(docname, {})
-        if digest_by_builder.get(lists.builder.name) != digest:
-            digest_by_builder[lists.builder.name] = digest
+        if digest_by_builder.get(builder) != digest:
+            digest_by_builder[builder] = digest
             changed.append(docname)
     return changed
 
 
-def _update_copies(env: BuildEnvironment, lists: Lists) -> dict[str, str]:
+def _update_copies(env: BuildEnvironment, titles: Titles) -> dict[str, str]:
     """Show citations in what Sphinx and MyST have copied of titles: for cross-references, and for the index.
 
     The ids of the titles stay: they contain the DOIs, so they do not depend on metadata.
@@ -447,27 +494,44 @@ def _update_copies(env: BuildEnvironment, lists: Lists) -> dict[str, str]:
     for docname, page_title in env.titles.items():
         if any(citations_in(page_title)):
             texts[docname] = clean_astext(page_title)
-    labels = env.domaindata["std"]["labels"]
-    for name, (docname, id_, _title) in labels.items():
-        titles = lists.titles_in(docname)
-        if id_ in titles:
-            texts[name] = titles[id_]
-            labels[name] = (docname, id_, texts[name])
+    texts |= _update_labels(env, titles)
 
-    entries = env.domaindata["index"]["entries"]
+    index = env.domaindata["index"]["entries"]
     for docname in domain_of(env).titles:
-        titles = lists.titles_in(docname)
-        entries[docname] = [lists.with_term(entry, docname) for entry in entries.get(docname, ())]
-        slugs = env.metadata[docname].get("myst_slugs", {})
-        for slug, (line, id_, _title) in slugs.items():
-            if id_ in titles:
-                slugs[slug] = (line, id_, titles[id_])
-                texts[f"{docname}#{slug}"] = titles[id_]
-        texts |= {f"{docname}#{id_}": text for id_, text in titles.items()}
+        index[docname] = [titles.index_entry(entry, docname) for entry in index.get(docname, ())]
+        texts |= _update_slugs(env.metadata[docname].get("myst_slugs", {}), docname, titles)
+        for id_, text in titles.texts_in(docname).items():
+            texts[f"{docname}#{id_}"] = text
+
     for (kind, name), (docname, id_) in env.domaindata["std"]["objects"].items():
-        titles = lists.titles_in(docname)
-        if kind == "term" and id_ in titles:
-            texts[term_target(name)] = titles[id_]
+        in_document = titles.texts_in(docname)
+        if kind == "term" and id_ in in_document:
+            texts[term_target(name)] = in_document[id_]
+    return texts
+
+
+def _update_labels(env: BuildEnvironment, titles: Titles) -> dict[str, str]:
+    """Show citations in the titles of labels, to which the role "ref" refers; return these by label."""
+    texts = {}
+    labels = env.domaindata["std"]["labels"]
+    for name, (docname, id_, _copied_text) in labels.items():
+        text = titles.texts_in(docname).get(id_)
+        if text is not None:
+            texts[name] = text
+            labels[name] = (docname, id_, text)
+    return texts
+
+
+def _update_slugs(
+    slugs: dict[str, tuple[int, str, str]], docname: str, titles: Titles
+) -> dict[str, str]:
+    """Show citations in the titles by which MyST knows the headings of a document; return these by target."""
+    texts = {}
+    for slug, (line, id_, _copied_text) in slugs.items():
+        text = titles.texts_in(docname).get(id_)
+        if text is not None:
+            texts[f"{docname}#{slug}"] = text
+            slugs[slug] = (line, id_, text)
     return texts
 
 

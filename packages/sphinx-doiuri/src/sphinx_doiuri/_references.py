@@ -22,7 +22,7 @@ from sphinx_doiuri._citations import (
     plain_links,
 )
 from sphinx_doiuri._config import options
-from sphinx_doiuri._lists import lists_of, show_text
+from sphinx_doiuri._lists import lists_of, show_text, title_of
 from sphinx_doiuri._locale import _
 
 if TYPE_CHECKING:
@@ -101,8 +101,8 @@ class ResolveCitations(SphinxPostTransform):
         for node in list(self.document.findall(bibliography_list)):
             place = node["doi_place"]
             list_nodes: list[nodes.Node] = []
-            # A list that this build leaves out is not in lists.places; ifconfig removes its node later
-            if place in lists.places.get(place.docname, ()):
+            # A list that this build leaves out is in no document; ifconfig removes its node later
+            if place in lists.documents.places_in(place.docname):
                 list_nodes = _ListWriter(
                     lists, node, self._docname_at(node), self._used_ids
                 ).write()
@@ -176,19 +176,19 @@ class ResolveCitations(SphinxPostTransform):
 
     def _show_titles(self) -> None:
         """Show citations in the entries of the index, and in links that show titles or terms."""
-        lists = self._lists
+        titles = self._lists.titles
         for index in self.document.findall(addnodes.index):
             docname = self._docname_at(index)
-            index["entries"] = [lists.with_term(entry, docname) for entry in index["entries"]]
+            index["entries"] = [titles.index_entry(entry, docname) for entry in index["entries"]]
 
-        if not lists.copied:
+        if not titles.copied:
             return
         for link in self.document.findall(nodes.reference):
             docname = self._docname_at(link)
-            titles = lists.copied.get(_target_id(link), [])
+            with_id = titles.copied.get(_target_id(link), [])
             # Documents may have the same ids; the titles of this one come first
-            in_document = [title for title in titles if title.docname == docname]
-            in_others = [title for title in titles if title.docname != docname]
+            in_document = [title for title in with_id if title.docname == docname]
+            in_others = [title for title in with_id if title.docname != docname]
             for title in (*in_document, *in_others):
                 _show_title(link, title)
 
@@ -356,7 +356,7 @@ class _ListWriter:
         citations = [citation for citation in citations if citation.id and citation.part != "name"]
         for number, citation in enumerate(citations, 1):
             text = f"{_BACK}{number}" if len(citations) > 1 else _BACK
-            title = _("Cited in %s") % self._lists.title(citation.docname)
+            title = _("Cited in %s") % title_of(self._lists.builder.env, citation.docname)
             link = back_link("", text, reftitle=title)
             if _lead_to(link, self._lists.builder, self._docname, citation.docname, citation.id):
                 space = "\N{NO-BREAK SPACE}" if number == 1 else " "

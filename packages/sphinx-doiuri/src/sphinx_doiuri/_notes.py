@@ -65,28 +65,16 @@ class MakeNotes(SphinxTransform):
 
         A citation in a sentence, as in "Kahn (2001) says", leaves the name in the text, before the mark.
         """
-        name = f"doi-note-{slug(self.env.docname)}-{number}"
-        mark = nodes.footnote_reference("", auto=1, refname=name, ids=[f"{name}-mark"])
-        mark["doi_made"] = True
-        mark.source, mark.line = citation.source, citation.line
-        self.document.note_autofootnote_ref(mark)
-        self.document.note_footnote_ref(mark)
-
         in_note = citation.deepcopy()
         in_note["doi_form"] = "p"
         in_note["doi_part"] = "note"
+        name = f"doi-note-{slug(self.env.docname)}-{number}"
+        mark = self._mark(name, citation)
 
         parent = citation.parent
         index = parent.index(citation)
         if citation["doi_form"] == "t":
-            # The prefix and the author are for the text, the locator and the suffix for the note
-            cites = citation["doi_cites"]
-            without_author = (replace(cite, prefix="", no_author=True) for cite in cites)
-            in_note["doi_cites"] = tuple(without_author)
-            names = (replace(cite, label="", locator="", suffix="") for cite in cites)
-            citation["doi_cites"] = tuple(names)
-            citation["doi_form"] = "author"
-            citation["doi_part"] = "name"
+            _leave_name(citation, in_note)
             parent.insert(index + 1, mark)
         else:
             parent[index] = mark
@@ -95,19 +83,49 @@ class MakeNotes(SphinxTransform):
         # If the mark ends up in another document, this stands for it: a citation in the text, not a part of one
         mark["doi_note"] = in_note.deepcopy()
         del mark["doi_note"]["doi_part"]
+        footnote = self._footnote(name, in_note, mark)
+        _move(mark, stops_in_quotes=citing(self.config).stops_in_quotes)
+        return footnote
 
-        paragraph = nodes.paragraph("", "", in_note)
+    def _mark(self, name: str, citation: nodes.inline) -> nodes.footnote_reference:
+        """Return the mark of the footnote with a name, which docutils is told of, for the place of a citation."""
+        mark = nodes.footnote_reference("", auto=1, refname=name, ids=[f"{name}-mark"])
+        mark["doi_made"] = True
+        mark.source = citation.source
+        mark.line = citation.line
+        self.document.note_autofootnote_ref(mark)
+        self.document.note_footnote_ref(mark)
+        return mark
+
+    def _footnote(
+        self, name: str, text: nodes.inline, mark: nodes.footnote_reference
+    ) -> nodes.footnote:
+        """Return a footnote with a name, a text and a mark, which docutils is told of; it stands nowhere yet."""
+        paragraph = nodes.paragraph("", "", text)
         footnote = nodes.footnote("", paragraph, auto=1, names=[name])
         footnote["doi_made"] = True
         footnote["doi_conditions"] = conditions_of(mark)
-        footnote.source, footnote.line = citation.source, citation.line
+        footnote.source = mark.source
+        footnote.line = mark.line
         for node in footnote.findall():
             node.document = self.document
         self.document.note_autofootnote(footnote)
         self.document.note_explicit_target(footnote, footnote)
-
-        _move(mark, stops_in_quotes=citing(self.config).stops_in_quotes)
         return footnote
+
+
+def _leave_name(citation: nodes.inline, in_note: nodes.inline) -> None:
+    """Divide a citation in a sentence: the prefix and the author stay there, the rest is for the note.
+
+    Of "see Kahn (2001, p. 5)", "see Kahn" stays, and "2001, p. 5" is the note.
+    """
+    cites = citation["doi_cites"]
+    names = (replace(cite, label="", locator="", suffix="") for cite in cites)
+    citation["doi_cites"] = tuple(names)
+    citation["doi_form"] = "author"
+    citation["doi_part"] = "name"
+    without_author = (replace(cite, prefix="", no_author=True) for cite in cites)
+    in_note["doi_cites"] = tuple(without_author)
 
 
 def _becomes_note(citation: nodes.inline) -> bool:
@@ -223,24 +241,24 @@ def _set_order(document: nodes.document, made: list[nodes.footnote]) -> None:
 def _insert(document: nodes.document, made: list[nodes.footnote]) -> None:
     """Put footnotes beside the last one of the author's, in their order; else at the end of the page."""
     ours = set(made)
-    last_of_author = None
+    of_author: list[nodes.footnote] = []
     for note in document.findall(nodes.footnote):
         if note not in ours and note.get("auto") == 1 and _is_on_each_page(note):
-            last_of_author = note
-    if last_of_author is None:
+            of_author.append(note)
+    if not of_author:
         document += [note for note in document.autofootnotes if note in ours]
         return
 
-    parent = last_of_author.parent
-    end = parent.index(last_of_author) + 1
+    # The footnotes that stand side by side with it, such as those at the end of a section
+    parent = of_author[-1].parent
+    end = parent.index(of_author[-1]) + 1
     start = end - 1
     while start > 0 and isinstance(parent[start - 1], nodes.footnote):
         start -= 1
     neighbours = parent[start:end]
-    order = {note: number for number, note in enumerate(document.autofootnotes)}
-    numbered = [note for note in (*neighbours, *made) if note in order]
-    numbered.sort(key=order.__getitem__)
-    with_own_labels = [note for note in neighbours if note not in order]  # such as [1] or [*]
+    together = {*neighbours, *made}
+    numbered = [note for note in document.autofootnotes if note in together]
+    with_own_labels = [note for note in neighbours if note not in numbered]  # such as [1] or [*]
     parent[start:end] = [*with_own_labels, *numbered]
 
 

@@ -76,20 +76,18 @@ def report_uses(app: Sphinx, data: DOIData, contents: Contents, accepted: Abstra
     statuses: Mapping[DOI, str] = data.statuses if has_answers else {}
     not_found = [doi for doi, status in statuses.items() if status == "not-found"]
     dead = {doi for doi in not_found if doi.key not in accepted}
-    warns_of_dead = not is_suppressed_warning("doi", "not-found", suppressed)
+    reportable = set() if is_suppressed_warning("doi", "not-found", suppressed) else dead
 
     for docname, uses in contents.uses.items():
         last_reported = data.reported.get(docname, set())
-        reported = last_reported & dead
         seen = data.seen.setdefault(docname, set())
+        new = uses.keys() - seen
+        seen |= new
         for position, use in uses.items():
-            is_new = position not in seen
-            seen.add(position)
-            if use.doi in dead and warns_of_dead:
-                reported.add(use.doi)
-                if is_new or use.doi not in last_reported:
+            if use.doi in reportable:
+                if position in new or use.doi not in last_reported:
                     _warn_of_dead(use, data.meant.get(use.doi), suppressed)
-            elif is_new and use.typed:
+            elif position in new and use.typed:
                 exists = statuses.get(use.doi) == "found"
                 advice = remarks(use.typed, use.doi, exists=exists)
                 for code, message in advice:
@@ -98,7 +96,8 @@ def report_uses(app: Sphinx, data: DOIData, contents: Contents, accepted: Abstra
                     # A later build gives advice if it does not know that the DOI exists
                     seen.discard(position)
         if has_answers:
-            data.reported[docname] = reported
+            used = {use.doi for use in uses.values()}
+            data.reported[docname] = (last_reported & dead) | (used & reportable)
 
 
 def _warn_of_dead(use: Use, meant: DOI | None, suppressed: Sequence[str]) -> None:

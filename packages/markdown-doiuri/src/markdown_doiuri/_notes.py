@@ -335,7 +335,9 @@ class _Order:
         parents = {child: parent for parent, child in with_parents(self._root)}
         for element, number in self._in_order(numbers):
             cited[element] = self._citations.cited[element]
-            around = _text_around(element, parents, in_note=number > 0)
+            before = _texts_to_start(element, parents)
+            after = _texts_to_end(element, parents)
+            around = Around.of(before, after, in_note=number > 0)
             note = self._citations.notes.get(element, CitationNote())
             notes[element] = note._replace(around=around, number=number)
         if self._made_by is None:  # without marks of ours, the order is that of the source
@@ -392,28 +394,16 @@ class _Order:
                 yield element, numbers[id_]
 
 
-def _text_around(element: Element, parents: Mapping[Element, Element], *, in_note: bool) -> Around:
-    """Return the nearest words before and after a citation in its paragraph.
+def _texts_to_start(element: Element, parents: Mapping[Element, Element]) -> Iterator[str]:
+    """Yield the texts before an element in its paragraph, the nearest first.
 
     They may stand in the elements around it, such as the "so" of ``so *[@kahn]*``.
     """
-    before = ""
-    after = ""
-    node = element
-    while node is element or node.tag in _INLINE:
-        parent = parents[node]
-        siblings = list(parent)
-        index = siblings.index(node)
-        for text in _texts_before(parent, siblings[:index]):
-            if before.strip():
-                break
-            before = text + before
-        for text in _texts_after(siblings[index:]):
-            if after.strip():
-                break
-            after += text
-        node = parent
-    return Around(before, after, in_note=in_note)
+    parent = parents[element]
+    siblings = list(parent)
+    yield from _texts_before(parent, siblings[: siblings.index(element)])
+    if parent.tag in _INLINE:
+        yield from _texts_to_start(parent, parents)
 
 
 def _texts_before(parent: Element, siblings: list[Element]) -> Iterator[str]:
@@ -424,12 +414,16 @@ def _texts_before(parent: Element, siblings: list[Element]) -> Iterator[str]:
     yield _visible(parent.text or "")
 
 
-def _texts_after(elements: list[Element]) -> Iterator[str]:
-    """Yield the texts after the first of these elements."""
-    yield _visible(elements[0].tail or "")
-    for sibling in elements[1:]:
+def _texts_to_end(element: Element, parents: Mapping[Element, Element]) -> Iterator[str]:
+    """Yield the texts after an element in its paragraph, the nearest first."""
+    parent = parents[element]
+    siblings = list(parent)
+    yield _visible(element.tail or "")
+    for sibling in siblings[siblings.index(element) + 1 :]:
         yield _visible("".join(sibling.itertext()))
         yield _visible(sibling.tail or "")
+    if parent.tag in _INLINE:
+        yield from _texts_to_end(parent, parents)
 
 
 def _visible(text: str) -> str:

@@ -112,23 +112,27 @@ def footnote_around(node: nodes.Node) -> nodes.footnote | None:
 
 
 def _text_around(citation: nodes.inline) -> Around:
-    """Return the text before and after a citation in its paragraph, as far as the nearest that is not blank."""
-    before = ""
-    after = ""
-    node: nodes.Element = citation
-    while node is citation or isinstance(node, nodes.Inline):
-        siblings = node.parent.children
-        index = siblings.index(node)
-        for sibling in reversed(siblings[:index]):
-            if before.strip():
-                break
-            before = sibling.astext() + before
-        for sibling in siblings[index + 1 :]:
-            if after.strip():
-                break
-            after += sibling.astext()
-        node = node.parent
-    return Around(before, after, in_note=footnote_around(citation) is not None)
+    """Return the nearest words before and after a citation in its paragraph."""
+    in_note = footnote_around(citation) is not None
+    return Around.of(_texts_before(citation), _texts_after(citation), in_note=in_note)
+
+
+def _texts_before(node: nodes.Element) -> Iterator[str]:
+    """Yield the texts before a node in its paragraph, the nearest first."""
+    parent: nodes.Element = node.parent
+    for sibling in reversed(parent[: parent.index(node)]):
+        yield sibling.astext()
+    if isinstance(parent, nodes.Inline):
+        yield from _texts_before(parent)
+
+
+def _texts_after(node: nodes.Element) -> Iterator[str]:
+    """Yield the texts after a node in its paragraph, the nearest first."""
+    parent: nodes.Element = node.parent
+    for sibling in parent[parent.index(node) + 1 :]:
+        yield sibling.astext()
+    if isinstance(parent, nodes.Inline):
+        yield from _texts_after(parent)
 
 
 def is_copy(citation: nodes.inline) -> bool:

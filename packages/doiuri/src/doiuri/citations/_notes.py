@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     import doiuri_csl as csl
 
     from doiuri.citations._cites import CitationItem
@@ -32,6 +34,16 @@ class Around(NamedTuple):
     in_note: bool = False
     """Whether the citation stands in a note that the author wrote."""
 
+    @classmethod
+    def of(cls, before: Iterable[str], after: Iterable[str], *, in_note: bool) -> Around:
+        """Return the text around a citation, as far as the nearest words.
+
+        :param before: the texts before it, the nearest first.
+        :param after: the texts after it, the nearest first.
+        """
+        nearest_before = "".join(reversed([*_to_first_word(before)]))
+        return cls(nearest_before, "".join(_to_first_word(after)), in_note)
+
     @property
     def begins_sentence(self) -> bool:
         """Whether the citation begins a sentence."""
@@ -44,6 +56,14 @@ class Around(NamedTuple):
         if not following:
             return False
         return not (self.begins_sentence and following[0].isupper())
+
+
+def _to_first_word(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the texts as far as the first that is not blank."""
+    for text in texts:
+        yield text
+        if text.strip():
+            return
 
 
 def move_mark(before: str, after: str, *, stops_in_quotes: bool = False) -> tuple[str, str]:

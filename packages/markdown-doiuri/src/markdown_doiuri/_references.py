@@ -376,15 +376,17 @@ class Writer:
         placed = self._references.placed(forms_and_cites, note_numbers)
         display = self._options.shared.display
         for index, (element, citation) in enumerate(cited.items()):
-            cites = placed[index]
             note = notes.get(element)
-            if note is not None and note.part == "note":
-                yield element, self._references.note(cites, display)
-                continue
-            if note is not None and note.part == "name":
-                cites = as_in_note(cites, placed[index + 1])
-            around = None if note is None else note.around
-            yield element, self._references.citation(cites, citation.form, display, around)
+            if note is None:
+                yield element, self._references.citation(placed[index], citation.form, display)
+            elif note.part == "note":
+                yield element, self._references.note(placed[index], display)
+            else:
+                cites = placed[index]
+                if note.part == "name":
+                    cites = as_in_note(cites, placed[index + 1])
+                form = citation.form
+                yield element, self._references.citation(cites, form, display, note.around)
 
     def _add_cards(self, citation: Element) -> None:
         """Give the links of a citation cards, if the works have titles."""
@@ -452,13 +454,7 @@ class Writer:
                 inside = SubElement(element, "a")
                 link(inside, span.target)
             for run in span.runs:
-                formatted = inside
-                for name, tag in _FORMATS.items():
-                    if name in run.formats:
-                        formatted = SubElement(formatted, *tag)
-                for part, is_rtl in by_direction(run.text):
-                    isolated = SubElement(formatted, "bdi") if is_rtl else formatted
-                    add_text(isolated, part)
+                _add_run(inside, run)
 
     def _link(self, link: Element, target: Key) -> None:
         """Make ``link`` a link to a DOI, or to the URL of a work without one."""
@@ -516,6 +512,17 @@ class Writer:
 
     def _back(self, backlink: Backlink, number: int) -> BackTo:
         return BackTo(f"#{backlink.id}", f"Back to citation {number} in the text")
+
+
+def _add_run(element: Element, run: csl.Run) -> None:
+    """Add text in its formats to an element, with an element of its own around what is read from right to left."""
+    innermost = element
+    for name, tag in _FORMATS.items():
+        if name in run.formats:
+            innermost = SubElement(innermost, *tag)
+    for part, is_rtl in by_direction(run.text):
+        isolated = SubElement(innermost, "bdi") if is_rtl else innermost
+        add_text(isolated, part)
 
 
 _LIST = re.compile(r'<div class="doi-references".*?</div>\n?', re.DOTALL)

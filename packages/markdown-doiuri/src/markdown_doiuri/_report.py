@@ -273,9 +273,12 @@ class Problems:
         """
         source = self._without_code()
         lines: dict[DOI, list[int | None]] = {doi: [] for doi in dois}
-        matches = [match for match in find(source, "markdown") if match.doi in lines]
-        # a bare name after a slash is a part of another address, such as a publisher's
-        matches = [match for match in matches if source[match.start - 1 : match.start] != "/"]
+        matches = []
+        for match in find(source, "markdown"):
+            # a bare name after a slash is a part of another address, such as a publisher's
+            follows_slash = source[match.start - 1 : match.start] == "/"
+            if match.doi in lines and not follows_slash:
+                matches.append(match)
         numbers = _line_numbers(source, [match.start for match in matches])
         for match, number in zip(matches, numbers, strict=True):
             if number not in lines[match.doi][-1:]:

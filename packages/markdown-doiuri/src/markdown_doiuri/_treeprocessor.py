@@ -263,13 +263,12 @@ class LinkTreeprocessor(Treeprocessor):
         self.citations.begin(self._report.page, unlinked, page.in_headings)
 
         made, cited, page.longer = self._links.take()
-        in_html = in_raw_html(root, self.md.htmlStash)
-        texts: set[Element] = set()  # the links that become text again
+        # No link of ours inside a raw <a> or <code>
+        texts = in_raw_html(root, self.md.htmlStash) & {*made, *cited}
         for link in list(root.iter("a")):
-            is_ours = link in made or link in cited
-            if is_ours and link in in_html:
-                texts.add(link)  # no link inside a raw <a> or <code>
-            elif link in cited:
+            if link in texts:
+                continue
+            if link in cited:
                 self._collect_citation(page, link, cited[link])
             elif link in made and link in unlinked:
                 page.add(made[link])
@@ -277,9 +276,11 @@ class LinkTreeprocessor(Treeprocessor):
             elif link in made:
                 page.add_link(link, made[link])
             elif _DOI_URI.match(link.get("href") or ""):
-                is_link = self._finish_uri(page, link)
-                if not is_link:
+                doi = self._finish_uri(link)
+                if doi is None:
                     texts.add(link)
+                else:
+                    page.add_link(link, doi)
             else:
                 self._collect_proxy_link(page, link)
         for raw in self.md.htmlStash.rawHtmlBlocks:
@@ -300,10 +301,10 @@ class LinkTreeprocessor(Treeprocessor):
         for doi in citation.dois:
             page.add(doi)
 
-    def _finish_uri(self, page: _Page, link: Element) -> bool:
-        """Make a link to a ``doi:`` URI one that browsers can follow; return whether it is a DOI.
+    def _finish_uri(self, link: Element) -> DOI | None:
+        """Make a link to a ``doi:`` URI one that browsers can follow, and return its DOI.
 
-        If it is not, the source of the link is put around its text.
+        If it is not a DOI, put the source of the link around its text, and return None.
         """
         href = link.get("href") or ""
         text = unescape_html(unescaped(_ESCAPE.sub(r"\1", href)))
@@ -315,11 +316,10 @@ class LinkTreeprocessor(Treeprocessor):
             destination = f'{href} "{title}"' if title else href
             link.text = f"[{link.text or ''}"
             add_text(link, f"]({destination})")
-            return False
+            return None
         self._links.set_target(link, doi)
         self._set_text(link, doi)
-        page.add_link(link, doi)
-        return True
+        return doi
 
     def _collect_proxy_link(self, page: _Page, link: Element) -> None:
         """Add the DOI of an author's link to doi.org, and tidy the link if that is wanted."""

@@ -69,6 +69,21 @@ class _KnownAnswer(NamedTuple):
     expires: float  # on the clock of time.monotonic
 
 
+def _not_known(
+    needs: Mapping[DOI, Need], longer_names: LongerNames, known: Mapping[DOI, _KnownAnswer]
+) -> dict[DOI, Need]:
+    """Return the DOIs to request: those about which less is known than needed.
+
+    A DOI that does not exist is requested again if longer names may be meant of which nothing is known.
+    """
+    new = {doi: need for doi, need in needs.items() if doi not in known or known[doi].need < need}
+    for doi, longer in longer_names:
+        is_dead = doi in known and known[doi].answer.status == "not-found"
+        if is_dead and any(name not in known for name in longer):
+            new[doi] = needs[doi]
+    return new
+
+
 class Verifier:
     """Tells which DOIs do not exist and what they name, and keeps the answers."""
 
@@ -97,33 +112,24 @@ class Verifier:
             self._known = {}  # another program, or a person, has changed the lock file
         now = time.monotonic()
         known = {doi: entry for doi, entry in self._known.items() if entry.expires > now}
-
-        # Request what is not known well enough, and DOIs that do not exist if longer names may be meant
-        new = {
-            doi: need for doi, need in needs.items() if doi not in known or known[doi].need < need
-        }
-        for doi, longer in longer_names:
-            is_dead = doi in known and known[doi].answer.status == "not-found"
-            if is_dead and any(name not in known for name in longer):
-                new[doi] = needs[doi]
+        new = _not_known(needs, longer_names, known)
         if new:
-            if deadline is None:
-                deadline = now + options.budget
-            known |= self._request(new, known, longer_names, options, deadline)
+            end = now + options.budget if deadline is None else deadline
+            known |= self._request(new, known, longer_names, options, end)
             self._known = known
-
         # The resolver may have written new answers into it: those are no change by somebody else.
         if self._lock_file:
             self._locked = self._lock_file.read()
 
-        answers = {}
         meant = {name for _, longer in longer_names for name in longer}
-        for doi in [*needs, *(known.keys() & meant)]:
-            answer = known[doi].answer
-            if answer.status == "not-found" and doi.key in self._locked.accepted:
-                answer = answer._replace(status="accepted")
-            answers[doi] = answer
-        return answers
+        dois = [*needs, *(known.keys() & meant)]
+        return {doi: self._as_accepted(doi, known[doi].answer) for doi in dois}
+
+    def _as_accepted(self, doi: DOI, answer: Answer) -> Answer:
+        """Return the answer about a DOI, which need not exist if the lock file accepts it."""
+        if answer.status == "not-found" and doi.key in self._locked.accepted:
+            return answer._replace(status="accepted")
+        return answer
 
     def _request(
         self,

@@ -14,7 +14,7 @@ from docutils import nodes
 from docutils.utils import get_source_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
 
@@ -53,14 +53,9 @@ def set_lines(document: nodes.document, inline: Sequence[nodes.Element]) -> None
         file = (node.source or "").partition(":docstring of ")[0]
         written.append(_Written(node, text, file, last_line))
 
-    # For each text: how many more nodes each line has room for
-    free_by_text: dict[str, Counter[_Line]] = {item.text: Counter() for item in written}
     included = getattr(document.settings.record_dependencies, "list", ())
     files = dict.fromkeys(item.file for item in written) | dict.fromkeys(map(str, included))
-    for file in files:
-        for text, number in _find_lines(free_by_text.keys(), file):
-            free_by_text[text][_Line(file, number)] += 1
-
+    free_by_text = _free_lines({item.text for item in written}, files)
     for node, text, file, last_line in written:
         free_on_line = free_by_text[text]
         if node.line and free_on_line:
@@ -68,6 +63,15 @@ def set_lines(document: nodes.document, inline: Sequence[nodes.Element]) -> None
             free_on_line[nearest] -= 1
             node.source = nearest.file
             node.line = nearest.number
+
+
+def _free_lines(texts: AbstractSet[str], files: Iterable[str]) -> dict[str, Counter[_Line]]:
+    """Return the lines of files that have each of the texts, and how often: that many nodes have room there."""
+    free_by_text: dict[str, Counter[_Line]] = {text: Counter() for text in texts}
+    for file in files:
+        for text, number in _find_lines(texts, file):
+            free_by_text[text][_Line(file, number)] += 1
+    return free_by_text
 
 
 def _nearest(free_on_line: Counter[_Line], file: str, first: int, last: int) -> _Line:

@@ -223,20 +223,14 @@ def _format_range(text: str, style: str, delimiter: str) -> str:
     # Pages of different series are no range: N110-5 may be one page.
     if last_prefix != prefix:
         return f"{prefix}{first}-{last_prefix}{last}"
+    # The last page with all its digits: 107 of 101 and 7
+    full = first[: max(0, len(first) - len(last))] + last
     # Without a format, and in "107-101", which is no range of pages, the digits stay
-    full = _expand(first, last)
     if not style or int(full) < int(first):
         return f"{prefix}{first}{delimiter}{last_prefix}{last}"
     if style == "expanded":
         return f"{prefix}{first}{delimiter}{prefix}{full}"
     return f"{prefix}{first}{delimiter}{_shorten(first, full, style)}"
-
-
-def _expand(first: str, last: str) -> str:
-    """Return the last page with all its digits: 107 of 101 and 7."""
-    if len(last) < len(first):
-        return first[: len(first) - len(last)] + last
-    return last
 
 
 def _shorten(first: str, last: str, style: str) -> str:

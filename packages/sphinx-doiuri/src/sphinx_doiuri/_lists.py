@@ -21,7 +21,6 @@ from sphinx_doiuri._locale import _, __
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from doiuri import DOI
     from doiuri.citations import Around, Bibliography, CitationItem, Form, ListEntry, Span
     from doiuri.works import Work
     from sphinx.application import Sphinx
@@ -66,7 +65,7 @@ class _Documents:
         self.order = _reading_order(app, env)
         self.citations = _ordered(contents.citations, self.order)
         self._places = _ordered(contents.places, self.order)
-        self._links = {name: contents.links_in(name) for name in self.order}
+        self._contents = contents
 
     def places_in(self, docname: str) -> list[ListPlace]:
         """Return the places in a document that show a list, those of its own page and of the project."""
@@ -100,7 +99,7 @@ class _Documents:
         places = self.places_of(docname, scope)
         if any(place.links for place in places):
             for name in docnames:
-                for link in self._links.get(name, ()):
+                for link in self._contents.links_in(name):
                     works.setdefault(link.doi, [])
         for place in places:
             for cite in place.cites:
@@ -318,8 +317,11 @@ class _Digests:
         citations = documents.citations.get(docname, ())
         citation_contents = [self._citation_content(citation) for citation in citations]
         lists = [self._list_content(place) for place in documents.places_in(docname)]
-        dois = dict.fromkeys(use.doi for use in self._data.uses_in(docname))
-        answers = [self._answer(doi) for doi in dois]
+        answers = {}
+        for use in self._data.uses_in(docname):
+            work = self._lists.works.get(use.doi)
+            csl = None if work is None else work.to_json()
+            answers[str(use.doi)] = (self._data.statuses.get(use.doi), csl)
         has_insertions = docname in domain_of(self._env).insertions
         inserted = self._all_content if has_insertions else ""
         return _digest((citation_contents, lists, answers, titles, inserted))
@@ -355,12 +357,6 @@ class _Digests:
             ]
             entries.append((entry.number, _plain(entry.spans), back))
         return scoped_list.references.is_numbered, entries
-
-    def _answer(self, doi: DOI) -> tuple[object, ...]:
-        """Return what is known about a DOI."""
-        work = self._lists.works.get(doi)
-        csl = None if work is None else work.to_json()
-        return str(doi), self._data.statuses.get(doi), csl
 
 
 def title_of(env: BuildEnvironment, docname: str) -> str:

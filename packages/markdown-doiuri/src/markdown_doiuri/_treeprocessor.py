@@ -233,7 +233,10 @@ class LinkTreeprocessor(Treeprocessor):
             needs = self._needs(page)
             answers = self._ask(page, needs)
 
-        self._mark_missing(page, answers)
+        for doi, links in page.links.items():
+            if _is_missing(doi, answers):
+                for link in links:
+                    mark_missing(link)
         self._links.cards = self._cards(page, answers)
         self.citations.listed = tuple(self._listed(page))
         self.citations.answers = answers
@@ -385,13 +388,6 @@ class LinkTreeprocessor(Treeprocessor):
         return bool(followed)
 
     # Draw
-
-    def _mark_missing(self, page: _Page, answers: Mapping[DOI, Answer]) -> None:
-        """Mark the links to DOIs that do not exist."""
-        for doi, links in page.links.items():
-            if _is_missing(doi, answers):
-                for link in links:
-                    mark_missing(link)
 
     def _cards(self, page: _Page, answers: Mapping[DOI, Answer]) -> dict[Element, Details]:
         """Return the texts of the cards by link; images have a name, and headings become titles."""

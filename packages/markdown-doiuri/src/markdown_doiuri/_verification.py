@@ -122,14 +122,12 @@ class Verifier:
             self._locked = self._lock_file.read()
 
         meant = {name for _, longer in longer_names for name in longer}
-        dois = [*needs, *(known.keys() & meant)]
-        return {doi: self._as_accepted(doi, known[doi].answer) for doi in dois}
-
-    def _as_accepted(self, doi: DOI, answer: Answer) -> Answer:
-        """Return the answer about a DOI, which need not exist if the lock file accepts it."""
-        if answer.status == "not-found" and doi.key in self._locked.accepted:
-            return answer._replace(status="accepted")
-        return answer
+        answers = {}
+        for doi in [*needs, *(known.keys() & meant)]:
+            answer = known[doi].answer
+            is_accepted = answer.status == "not-found" and doi.key in self._locked.accepted
+            answers[doi] = answer._replace(status="accepted") if is_accepted else answer
+        return answers
 
     def _request(
         self,

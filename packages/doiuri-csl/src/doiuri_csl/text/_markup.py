@@ -190,12 +190,11 @@ def _matching_marks(text: str) -> dict[int, Kind]:
             del opened[:-_DEEPEST]  # of marks that are too deep, the outermost stay text
         elif mark not in _APOSTROPHES and before.strip():
             # It may close a quotation below unfinished ones, which then were apostrophes
-            for index in reversed(range(len(opened))):
-                if opened[index].closing == mark:
-                    kinds[opened[index].position] = Kind.OPEN_QUOTE
-                    kinds[position] = Kind.CLOSE_QUOTE
-                    del opened[index:]
-                    break
+            closed = [index for index, quote in enumerate(opened) if quote.closing == mark]
+            if closed:
+                kinds[opened[closed[-1]].position] = Kind.OPEN_QUOTE
+                kinds[position] = Kind.CLOSE_QUOTE
+                del opened[closed[-1] :]
     return kinds
 
 

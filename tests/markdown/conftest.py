@@ -31,6 +31,10 @@ VALUES = [
 ]
 
 
+# All that these tests compare; MkDocs' own theme copies fifty files in each build
+THEME = {"name": None, "custom_dir": str(Path(__file__).with_name("theme"))}
+
+
 class Page(HTMLParser):
     """The links of an HTML page, as (href, class, text), its text, and the names of tags and attributes."""
 
@@ -139,7 +143,7 @@ class Site:
     def build(self, **config: object) -> None:
         """Build the site as ``mkdocs build`` does, after writing ``mkdocs.yml`` with these settings."""
         self.log.clear()
-        settings = {"site_name": "Test", "plugins": ["doiuri"], **config}
+        settings = {"site_name": "Test", "theme": THEME, "plugins": ["doiuri"], **config}
         file = self.folder / "mkdocs.yml"
         file.write_text(json.dumps(settings), encoding="utf-8")
         build(load_config(str(file)))

@@ -20,6 +20,8 @@ from support.references import NOTES
 from support.servers.metadata import changing_proxy
 from support.servers.web import site
 
+from .conftest import THEME
+
 TEXTS = {
     "nothing": "Text",
     "links": "[](doi:10.5555/a) doi:10.5555/b, `doi:10.5555/code`, [x](doi:10.5555)",
@@ -48,12 +50,6 @@ WORKS = (
     '[{"id": "own", "title": "Mine"}, {"DOI": "10.5555/A", "title": "A"}]',
     "[]",
 )
-THEME = """\
-{% for page in nav.pages %}<a href="{{ page.url | url }}">{{ page.title }}</a>
-{% endfor %}{% for item in page.toc %}<a href="{{ item.url }}">{{ item.title }}</a>
-{% endfor %}{% for path in config.extra_css %}<link href="{{ path | url }}">{% endfor %}
-{{ page.content }}
-"""
 Built = tuple[dict[str, str], list[str], bytes]  # pages, what was said, and the lock file
 
 PLUGINS: Any = MkDocsConfig.plugins  # keeps plugins for later builds of the process
@@ -88,8 +84,6 @@ class MkDocs:
         self._kept: dict[str, Any] = {}
         self._builds = 0
         (folder / "docs").mkdir()
-        (folder / "theme").mkdir()
-        (folder / "theme" / "main.html").write_text(THEME, "utf-8")
 
     def after(self, step: Step) -> None:
         """Do what a step says, build, and compare."""
@@ -144,8 +138,11 @@ class MkDocs:
         return pages, said, lock.read_bytes() if options["lock"] else b""
 
     def _run(self, out: Path, options: dict[str, object], kept: dict[str, Any]) -> None:
-        theme = {"name": None, "custom_dir": "theme"}
-        settings = {"site_name": "Test", "theme": theme, "plugins": [{"doiuri": options}]}
+        settings: dict[str, Any] = {
+            "site_name": "Test",
+            "theme": THEME,
+            "plugins": [{"doiuri": options}],
+        }
         settings["markdown_extensions"] = ["footnotes"]
         file = self._folder / "mkdocs.yml"
         file.write_text(json.dumps(settings), "utf-8")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,8 @@ from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import Abort
 from support.named_files import CITED, FILES, OPTIONS, Step, check, each_in_turn, histories
+
+from .conftest import THEME
 
 SOURCE = "\n\n".join(f"[{name if name[0] == '@' else f'@doi:{name}'}]" for name in CITED)
 PLUGINS: Any = MkDocsConfig.plugins  # keeps plugins for later builds of the process
@@ -36,8 +37,7 @@ class MkDocs:
         docs.mkdir(exist_ok=True)
         (docs / "index.md").write_text(f"# T\n\n{SOURCE}\n", "utf-8")
         options = {**OPTIONS, "bibliography": "references.md", "budget": 1}
-        theme = {"name": "mkdocs", "highlightjs": False}
-        settings = {"site_name": "Test", "theme": theme, "plugins": [{"doiuri": options}]}
+        settings = {"site_name": "Test", "theme": THEME, "plugins": [{"doiuri": options}]}
         (folder / "mkdocs.yml").write_text(json.dumps(settings), "utf-8")
         PLUGINS.plugin_cache = self._kept.setdefault(folder, {})
         self._log.clear()
@@ -49,7 +49,7 @@ class MkDocs:
             return "", _said(self._log, folder)
         pages = sorted((folder / "site").rglob("*.html"))
         text = "".join(path.read_text("utf-8") for path in pages)
-        return re.sub("Build Date.*", "", text), _said(self._log, folder)
+        return text, _said(self._log, folder)
 
 
 class Markdown:

@@ -120,7 +120,6 @@ def test_links_lead_to_and_from_pages_of_any_name(directories: bool, site: MakeS
         plugins=options(bibliography=place, works="works.json"),
         use_directory_urls=directories,
         strict=True,
-        theme={"name": "mkdocs", "highlightjs": False},
     )
 
     html = "/index.html" if directories else ".html"

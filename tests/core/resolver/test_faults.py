@@ -12,7 +12,7 @@ from functools import cache
 import pytest
 from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import Outcome, Resolver
-from support.servers.faults import FAULTS, HARDER, NAME, TARGET, Fault, record, reply, says
+from support.servers.faults import FAULTS, HARDER, NAME, TARGET, TYPICAL, Fault, record, reply, says
 from support.store_contract import Kept
 
 DOI_ = DOI(NAME)
@@ -52,8 +52,17 @@ def test_the_timeout_holds(fault: Fault) -> None:
         resolver.resolve(DOI_)
 
 
-@pytest.mark.parametrize("fault", [fault for fault in ALL if not fault.big], ids=str)
-@pytest.mark.parametrize("ask", [Resolver.check, Resolver.agencies], ids=["check", "agencies"])
+# One of each kind for Which RA, whose answers are requested as records are
+ASKED = [
+    *((Resolver.check, fault) for fault in ALL if not fault.big),
+    *((Resolver.agencies, fault) for fault in (*TYPICAL, *HARDER)),
+]
+
+
+@pytest.mark.parametrize(
+    ("ask", "fault"),
+    [pytest.param(ask, fault, id=f"{ask.__name__}-{fault}") for ask, fault in ASKED],
+)
 def test_a_fault_is_unknown_within_the_budget_and_stores_nothing(
     fault: Fault, ask: Callable[[Resolver, list[DOI]], Iterator[Outcome]]
 ) -> None:

@@ -22,7 +22,7 @@ from doiuri_csl import (
     Cite,
     CSLError,
     Format,
-    Listed,
+    ListedItem,
     Locale,
     Processor,
     Run,
@@ -91,7 +91,7 @@ def test_a_list_in_another_style_has_the_numbers_and_letters_of_the_first() -> N
 
     second.set_entries(first.listed)
 
-    assert first.listed == (Listed("later", 1, "a"), Listed("doe", 2, "b"))
+    assert first.listed == (ListedItem("later", 1, "a"), ListedItem("doe", 2, "b"))
     assert second.listed == first.listed
     assert [reference.id for reference in second.bibliography()] == ["later", "doe"]
 

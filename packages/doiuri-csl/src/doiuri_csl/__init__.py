@@ -6,7 +6,7 @@ write. Needs only the standard library.
 """
 
 from doiuri_csl._abbreviations import Abbreviations
-from doiuri_csl._context import Cite, Listed, Place, Position
+from doiuri_csl._context import Cite, ListedItem, Place, Position
 from doiuri_csl._errors import CSLError
 from doiuri_csl._lists import list_to_html
 from doiuri_csl._locale import Locale
@@ -24,7 +24,7 @@ __all__ = [
     "CSLError",
     "Cite",
     "Format",
-    "Listed",
+    "ListedItem",
     "Locale",
     "Locator",
     "Place",
@@ -46,7 +46,7 @@ for _public in (
     BibliographyEntry,
     CSLError,
     Cite,
-    Listed,
+    ListedItem,
     Locale,
     Locator,
     Place,

@@ -81,7 +81,7 @@ class Cite(NamedTuple):
     """Whether the term of the label is plural, even if the locator seems to be a single one."""
 
 
-class Listed(NamedTuple):
+class ListedItem(NamedTuple):
     """An item in a list of references: its number, and what its entry says to tell it from others."""
 
     id: str
@@ -123,7 +123,7 @@ class CitedItem:
     """An item that the document cites, and what tells it from others in the list and in citations."""
 
     item: Item
-    listed: Listed
+    listed: ListedItem
     names_shown: NamesShown = field(default_factory=NamesShown)
     citation_label: str = ""
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
     from doiuri_csl._abbreviations import Abbreviations
-    from doiuri_csl._context import Cite, Listed
+    from doiuri_csl._context import Cite, ListedItem
 
 
 class BibliographyEntry(NamedTuple):
@@ -279,11 +279,11 @@ class Processor:
         return self._render(ordered)
 
     @property
-    def listed(self) -> tuple[Listed, ...]:
+    def listed(self) -> tuple[ListedItem, ...]:
         """The items of the document, in the order of the list of references."""
         return tuple(cited_item.listed for cited_item in self._document.listed_items)
 
-    def set_entries(self, listed: Iterable[Listed]) -> None:
+    def set_entries(self, listed: Iterable[ListedItem]) -> None:
         """Set the list of another processor, in place of ``set_citations``.
 
         For a list in another style or language than the citations, and for a part of a list. A later

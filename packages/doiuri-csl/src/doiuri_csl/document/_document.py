@@ -11,7 +11,7 @@ from doiuri_csl._context import (
     ComparedNames,
     Context,
     GivenName,
-    Listed,
+    ListedItem,
     NamesShown,
 )
 from doiuri_csl.data._items import Item, citation_label
@@ -81,10 +81,10 @@ class Document:
             if item is None:
                 continue
             if key not in self._ever_cited:
-                self._ever_cited[key] = _cited_item_of(item, Listed(key))
+                self._ever_cited[key] = _cited_item_of(item, ListedItem(key))
             # Kept from an earlier call, the item may still have its number and letter of then
             cited_item = self._ever_cited[key]
-            cited_item.listed = Listed(key, number)
+            cited_item.listed = ListedItem(key, number)
             cited_item.names_shown = NamesShown()
             self._cited_items[key] = cited_item
 
@@ -97,7 +97,7 @@ class Document:
         for number, cited_item in enumerate(self._listed_items, 1):
             cited_item.listed = cited_item.listed._replace(number=number)
 
-    def set_entries(self, listed: Iterable[Listed]) -> None:
+    def set_entries(self, listed: Iterable[ListedItem]) -> None:
         """Set the list of another document: its items, with their numbers and what tells them apart."""
         self._listed_items = [_cited_item_of(self._items[item.id], item) for item in listed]
         self._cited_items = {cited_item.id: cited_item for cited_item in self._listed_items}
@@ -116,7 +116,7 @@ class Document:
         """Return what the document knows of an item; if there is no such item, only its id."""
         cited_item = self._cited_items.get(key)
         if cited_item is None:
-            return CitedItem({"id": key}, Listed(key), is_known=False)
+            return CitedItem({"id": key}, ListedItem(key), is_known=False)
         return cited_item
 
     def context(self, cite: Cite, area: Area) -> Context:
@@ -189,5 +189,5 @@ class Document:
         )
 
 
-def _cited_item_of(item: Item, listed: Listed) -> CitedItem:
+def _cited_item_of(item: Item, listed: ListedItem) -> CitedItem:
     return CitedItem(item, listed, citation_label=citation_label(item))

@@ -60,7 +60,7 @@ class Reference(NamedTuple):
     work: Work
     """The work."""
 
-    listed: csl.Listed
+    listed: csl.ListedItem
     """Its number, and what its entry says to tell it from others."""
 
     @property
@@ -93,7 +93,7 @@ class _EntryKey(NamedTuple):
     work: Work
     before: Work | None
     """The work of the entry before it; None if the style does not replace repeated names."""
-    listed: csl.Listed
+    listed: csl.ListedItem
     """What tells it from others; its number is 0, as the text does not show it."""
     style: bytes
     """A digest of the style."""

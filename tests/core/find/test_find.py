@@ -310,13 +310,16 @@ NOTATIONS = [
 
 @pytest.mark.parametrize("syntax", SYNTAXES)
 def test_time_is_linear(syntax: str) -> None:
-    """Eight times the text takes about eight times as long; a quadratic search would take sixty-four."""
+    """Eight times the text takes about eight times as long; a quadratic search would take sixty-four.
+
+    In shorter texts, what is looked at for a bounded number of characters seems to grow faster.
+    """
 
     def read(pattern: str, size: int) -> None:
         list(find(repeated(pattern, size), syntax))
 
     for pattern in (*PATTERNS, *NOTATIONS):
-        is_fine = is_linear(functools.partial(read, pattern), 400, 3_200)
+        is_fine = is_linear(functools.partial(read, pattern), 1_000, 8_000)
         assert is_fine, f"the time grows faster than the text: {pattern!r} in {syntax}"
 
 
@@ -338,4 +341,4 @@ def test_time_is_linear(syntax: str) -> None:
 def test_time_is_linear_for_unclosed_tags_and_nested_values(
     syntax: str, text: Callable[[int], str]
 ) -> None:
-    assert is_linear(lambda size: list(find(text(size), syntax)), 1_000, 8_000)
+    assert is_linear(lambda size: list(find(text(size), syntax)), 2_500, 20_000)

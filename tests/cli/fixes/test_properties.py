@@ -196,9 +196,13 @@ def shape(text: str) -> list[str]:
 def test_restructuredtext_keeps_its_structure(blocks: list[tuple[str, str]]) -> None:
     """Tables, titles and references are the same for docutils, in a file and in a docstring."""
     text = "\n".join(form.format(row, row, "=" * len(row), "-" * len(row)) for form, row in blocks)
+    expected = shape(text)
+    shapes: dict[str, list[str]] = {}  # by the text: most files of a text get the same fixes
     for path, form in {"a.rst": "{}", "a.txt": "{}", "a.py": '"""\n{}"""\n'}.items():
-        better = fixed(path, form.format(text))
-        assert shape(better.replace('"""', "")) == shape(text), (path, form)
+        better = fixed(path, form.format(text)).replace('"""', "").strip("\n")
+        if better not in shapes:
+            shapes[better] = shape(better)
+        assert_same(f"the elements of {path} with {better!r}", shapes[better], expected)
 
 
 # A query or a fragment that links really have may go; none of these is one

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.checks import assert_same
 from support.cli.command import doiuri, remember
 
 KEPT: dict[str, Any] = json.loads(Path(__file__).with_name("kept.json").read_text("utf-8"))
@@ -26,21 +27,26 @@ FORMS = {
 
 def is_test_data(path: str) -> bool:
     """Return whether a finding in a file of this path, which a hook names, is in test data."""
-    options = "--isolated", "--offline", "--lock=", "--force-exclude", "-q", "-o", "concise"
+    options = (
+        "--isolated",
+        "--offline",
+        "--lock=",
+        "--force-exclude",
+        "--quiet",
+        "--output-format=concise",
+    )
     text = FORMS.get(Path(path).suffix, "{}").format(LINK)
     run = doiuri("check", *options, "--stdin-filename", path, "-", stdin=text.encode())
     assert run.stdout.count("\n") == 1, run
     return "1 finding in test data" in run.stdout
 
 
-@pytest.mark.parametrize("path", TESTS)
-def test_folders_of_tests_hold_test_data(path: str) -> None:
-    assert is_test_data(path)
+def test_folders_of_tests_hold_test_data_whatever_the_name_of_a_file_is() -> None:
+    expected = dict.fromkeys(TESTS, True) | dict.fromkeys(DOCUMENTS, False)
 
+    found = {path: is_test_data(path) for path in expected}
 
-@pytest.mark.parametrize("path", DOCUMENTS)
-def test_other_files_are_no_test_data_whatever_their_own_name(path: str) -> None:
-    assert not is_test_data(path)
+    assert_same("whether a file is test data", found, expected)
 
 
 NEUTRAL = st.lists(st.sampled_from(["a", "Lib", "my-app", "v1.2", "content"]), max_size=3)

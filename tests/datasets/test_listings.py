@@ -6,6 +6,7 @@ import socket
 import tracemalloc
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -131,6 +132,29 @@ def test_a_refused_file_is_named_by_what_is_typed(start: Start, typed: str) -> N
     for ask in fs.open, fs.info, fs.exists:
         with pytest.raises(OSError, match="cannot be opened: "):
             ask(f"{shelf.address()}/{typed}")
+
+
+# What begins with something in the data set, listed or refused, is not the rest of a longer name
+IN_THE_DATA_SET = ["a.txt", "a.txt/none", "data", "data/x", "data/none", "twice", "dir\\win.csv"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "is_in"), [*((typed, True) for typed in IN_THE_DATA_SET), ("none", False)]
+)
+def test_longer_names_are_looked_up_only_for_what_is_not_in_the_data_set(
+    start: Start, typed: str, is_in: bool
+) -> None:
+    shelf = start_with(start, ["a.txt", "data/x", "twice", "twice", "dir\\win.csv"])
+    fs = shelf.fs()
+    with pytest.warns(UserWarning, match="not listed"):
+        fs.ls(shelf.address())
+    shelf.proxy.log.clear()
+
+    with suppress(OSError):
+        fs.info(f"{shelf.address()}/{typed}")
+
+    asked = [request.target for request in shelf.proxy.log]
+    assert bool(asked) is not is_in, f"{typed}: {asked}"
 
 
 @pytest.mark.parametrize("kind", ["figshare", "dataverse"])

@@ -67,3 +67,17 @@ def test_a_work_of_the_year_before_or_after_is_likely_and_of_no_other(
     names = [candidate.doi.name for candidate in (*found.likely, *filter(None, [found.sure]))]
     expected = [RULE["registered"]["DOI"]] if abs(difference) <= 1 else []
     assert names == expected, f"{difference} years after the entry"
+
+
+@pytest.mark.parametrize("count", range(1, 5))
+def test_a_title_of_one_or_two_words_needs_more_than_a_volume_to_be_sure(
+    count: int, register: Callable[[list[dict[str, Any]]], str]
+) -> None:
+    """Many works have such a title, also in one volume."""
+    title = " ".join(["Excitons", "discovered", "inside", "cuprite"][:count])
+    entry = Work.from_item("gross1956", RULE["entry"] | {"title": title, "volume": "43"})
+    url = register([RULE["registered"] | {"title": [title], "volume": "43", "page": ""}])
+
+    [found] = Search(Resolver(url, store=None), crossref=url, datacite=url).find([entry])
+
+    assert (found.sure is not None) is (count > 2), f"{title!r}: {found}"

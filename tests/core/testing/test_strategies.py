@@ -57,6 +57,8 @@ def test_a_spelled_uri_is_read_as_its_doi() -> None:
     escapes = re.findall("%..", " ".join(uri for uri, _ in found))
     assert any(escape.upper() != escape for escape in escapes)
     assert any(escape.lower() != escape for escape in escapes)
+    assert any(re.fullmatch("%[a-f][A-F]", escape) for escape in escapes), "no %cA"
+    assert any(re.fullmatch("%[A-F][a-f]", escape) for escape in escapes), "no %Ca"
     needless = [re.search("%(?:2[DEde]|[46][1-9A-Fa-f])", uri) for uri, _ in found]
     assert any(needless)
     assert not all(needless)

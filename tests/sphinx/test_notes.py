@@ -401,6 +401,8 @@ def test_raised_numbers_stand_after_the_punctuation(tmp_path: Path) -> None:
         assert found[0] == expected, f"{text!r} is shown as {found[0]!r}"
 
 
+STOPS_OUTSIDE = '<locale><style-options punctuation-in-quote="false"/></locale>'
+OTHER_STOPS = STYLE.replace("<citation", f"{STOPS_OUTSIDE}<citation", 1)
 HISTORY = [
     # the class of the style, its text, the option, and works
     {"notes.csl": STYLE},
@@ -412,7 +414,8 @@ HISTORY = [
     {"conf.py": CONF},
     {"conf.py": f"{CONF}language = 'de'\n"},
     {"conf.py": CONF},
-    {"notes.csl": STYLE.replace('class="note"', 'class="note" default-locale="de-DE"')},
+    {"notes.csl": OTHER_STOPS},
+    {"notes.csl": OTHER_STOPS.replace('class="note"', 'class="in-text"')},
     {"works.json": json.dumps(WORKS).replace("Ants", "Wasps")},
     {
         "conf.py": CONF,

@@ -21,7 +21,7 @@ CONF = 'extensions = ["sphinx_doiuri", "myst_parser"]\n'
 TYPED = [
     *(DOI(name).uri for name in FOUND),
     *("doi:10.1000/lost", "DOI:10.1000/LOST", "doi:10.1000/lost.", "doi:10.1000/1%E2%80%9382"),
-    *("doi:10.1000", "doi://10.1000/182", "doi:10/x", "doi:10.1000/%zz", "doi:hello"),
+    *("doi:10.1000", "doi://10.1000/182", "doi:10/x", "doi:10.1000/%zz", "doi:hello", "DOI:hello"),
 ]
 
 

@@ -501,6 +501,12 @@ def test_a_name_in_a_table_ends_at_its_column(separator: str) -> None:
     check(pieces, "text")
 
 
+# The kinds of publications before a name in the URLs of Springer
+APPENDED |= {
+    f"https://x.org/{kind}:‹{{}}›": "/full¦/fulltext.html¦.pdf" for kind in ("art", "chp", "bok")
+}
+
+
 @pytest.mark.parametrize("mention", APPENDED)
 def test_what_is_appended_to_a_name_is_not_part_of_it(mention: str) -> None:
     ends = APPENDED[mention].split("¦")

@@ -102,14 +102,14 @@ def examine(source: Source, config: Config) -> FileReport:
     is_named = os.path.abspath(source.path) in config.searched  # noqa: PTH100
     # Works without a DOI are no mentions, and those in test data are not sent to anyone
     holds_anything = bool(mentions or findings) or _searches(config, source)
-    matters = not is_named and holds_anything
-    recorded = matters and is_recorded(source, kind, config.searched)
-    in_test_data = recorded or (matters and is_test_data(source.path, config.searched))
+    may_stay_as_is = not is_named and holds_anything
+    recorded = may_stay_as_is and is_recorded(source, kind, config.searched)
+    in_test_data = recorded or (may_stay_as_is and is_test_data(source.path, config.searched))
     # In a file of type "source", comments and strings are not told apart, and a program may compare strings
     has_safe_fixes = kind != "source" and not in_test_data
     if error is not None:  # a fix could not be proved
         findings = [finding._replace(fix=None) for finding in findings]
-    elif not has_safe_fixes or (matters and findings and is_generated(source, kind)):
+    elif not has_safe_fixes or (may_stay_as_is and findings and is_generated(source, kind)):
         findings = [_without_safe_fix(finding) for finding in findings]
 
     return FileReport(
@@ -274,7 +274,7 @@ def judge(
 
 
 def _joined_by_doi(findings: Iterable[Finding], answers: Answers) -> Iterable[Finding]:
-    """Return the findings, joined if they are on one DOI that is not registered, its correction and its form."""
+    """Return the findings, with a single one for a DOI that is not registered: without its form, with its fix."""
     applicable = [_without_unused_fix(finding, answers.statuses) for finding in findings]
     corrected = list(_with_corrections(applicable, answers.meant))
     return _without_form_of_dead(corrected)

@@ -175,10 +175,12 @@ def mend(
     rounds = list(_rounds(with_dois.version, config, answers, policy))
     last = rounds[-1]
 
-    # Only the fixes of the first round are among the first findings, and those of the last among what is left
+    # The first round judges the original, unless DOIs were written before
     found = rounds[0].report
     if with_dois.fixes:
         found = judge(original.report, config, answers)
+
+    # Only the fixes of the first round are among the first findings, and those of the last among what is left
     first = [*_without_fixes(found.findings, rounds[0].proved.refused), *of_search]
     left = [
         *_without_fixes(last.report.findings, last.proved.refused),
@@ -216,6 +218,7 @@ def _rounds(
         if not proved.fixes:
             return
         version = proved.version
+    # Whatever is left by now is reported only
     yield _Round(judge(version.report, config, answers), _Proved(version, (), {}))
 
 
@@ -270,26 +273,24 @@ def _proved(version: Version, fixes: Sequence[Fix], config: Config, prove: Prove
 
     They are tried together, and if that fails by halves: one by one would take quadratic time.
     """
-    proved: Sequence[Fix] = ()
-    fixed = version  # with the fixes that are proved
-    refused: dict[Fix, str] = {}
+    result = _Proved(version, (), {})
     waiting = [fixes]  # the last is tried next
     while waiting:
         tried = waiting.pop()
         if not tried:
             continue
-        together = [*proved, *tried]
+        together = [*result.fixes, *tried]
         try:
-            fixed = prove(version, together, config)
+            proved = prove(version, together, config)
         except ProofError as error:
             if len(tried) == 1:
-                refused[tried[0]] = str(error)
+                result.refused[tried[0]] = str(error)
                 continue
             middle = len(tried) // 2
             waiting += tried[middle:], tried[:middle]
         else:
-            proved = together
-    return _Proved(fixed, proved, refused)
+            result = result._replace(version=proved, fixes=together)
+    return result
 
 
 def compatible(fixes: Iterable[Fix]) -> list[Fix]:

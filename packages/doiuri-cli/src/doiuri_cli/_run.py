@@ -147,7 +147,7 @@ class Runner(NamedTuple):
                     judged.append(final._replace(names=(), short=(), without_doi=()))
             recorded_only = inquiry.count_others(recorded)
             locked = inquiry.locked
-        all_answers = answers if is_one_batch else None
+        all_answers = answers if is_one_batch else None  # those of the only batch
         return CheckResult(
             _test_prefix_once(judged), counts, all_answers, locked, recorded_only, searched
         )

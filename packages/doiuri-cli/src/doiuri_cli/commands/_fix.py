@@ -112,7 +112,7 @@ def fix(
     dry = writes_diff or only_counts
     results: list[Fixed] = []
     # Closed, so that its processes end if a file or the output cannot be written
-    with contextlib.closing(plan.fix(inputs)) as all_fixed:
+    with contextlib.closing(plan.fixed_files(inputs)) as all_fixed:
         for file, result in zip(inputs, all_fixed, strict=True):
             # Of a file that cannot be read, there is only a report
             fixed = Fixed(result, result) if isinstance(result, FileReport) else result
@@ -185,7 +185,7 @@ class _Plan(NamedTuple):
     searched: Mapping[str, Sequence[Finding]] = {}  # what a search found, by the path of the file
     summary: Sequence[str] = ()  # the line on the search, if there was one
 
-    def fix(self, inputs: Sequence[InputFile]) -> Generator[Fixed | FileReport, None, None]:
+    def fixed_files(self, inputs: Sequence[InputFile]) -> Generator[Fixed | FileReport, None, None]:
         """Yield each file with its fixes, or a report that says why it cannot be read; no file is changed."""
         fix_one = partial(fix_content, self.runner.config, self.answers, self.policy, self.searched)
         return self.runner.map(fix_one, inputs, "Fixing files")
@@ -202,7 +202,7 @@ def _plan_safe(runner: Runner, inputs: Sequence[InputFile]) -> _Plan:
 
 
 def _plan_unsafe(runner: Runner, inputs: Sequence[InputFile]) -> _Plan:
-    """Ask the registry about the DOIs of all files at once, and about the corrections."""
+    """Return the plan for all fixes, after asking the registry about the DOIs of all files and the corrections."""
     from doiuri_cli.registry import check_names
 
     result = runner.check(inputs, at_once=True)

@@ -18,7 +18,7 @@ from doiuri_cli.output._report import recorded_line, visible
 from doiuri_cli.registry import handle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from doiuri import DOI
     from doiuri.resolver import LockFile
@@ -198,20 +198,22 @@ def _summary(draft: LockDraft, changes: Changes) -> str:
     if draft.file.path.exists():
         count = len(draft.file.read().dois())
         noun = "DOI" if count == 1 else "DOIs"
-        text = f"{count:,} {noun} in {name}: {changes.added:,} added, "
-        text += f"{changes.changed:,} changed, {changes.removed:,} removed."
+        changed = (
+            f"{changes.added:,} added, {changes.changed:,} changed, {changes.removed:,} removed"
+        )
+        sentences = [f"{count:,} {noun} in {name}: {changed}."]
     else:
-        text = f"{name} was not written: it would be empty."
+        sentences = [f"{name} was not written: it would be empty."]
 
     dead = _count_dead(draft)
     if dead:
         verb = "is" if dead == 1 else "are"
-        text += f" {dead:,} {verb} not registered."
-    text += _not_kept(draft)
+        sentences.append(f"{dead:,} {verb} not registered.")
+    sentences += _not_kept(draft)
     if draft.unknown:
         cause = visible(str(common_cause(draft.unknown)))
-        text += f" {len(draft.unknown):,} without an answer: {cause}."
-    return text
+        sentences.append(f"{len(draft.unknown):,} without an answer: {cause}.")
+    return " ".join(sentences)
 
 
 def _count_dead(draft: LockDraft) -> int:
@@ -220,20 +222,14 @@ def _count_dead(draft: LockDraft) -> int:
     return sum(draft.content.status(key) == "not-found" for key in keys)
 
 
-def _not_kept(draft: LockDraft) -> str:
-    """Return sentences about the answers that the lock file does not keep."""
-    text = ""
+def _not_kept(draft: LockDraft) -> Iterator[str]:
+    """Yield sentences about the answers that the lock file does not keep."""
     if draft.unlockable:
         names = visible(", ".join(doi.name for doi in draft.unlockable))
-        text += (
-            f" Not locked: only https://doi.org can confirm that these are unregistered: {names}."
-        )
+        yield f"Not locked: only https://doi.org can confirm that these are unregistered: {names}."
     if draft.kept_works:
         names = visible(", ".join(doi.name for doi in draft.kept_works))
-        text += (
-            f" No metadata any more, so the old work stays; delete its line to drop it: {names}."
-        )
-    return text
+        yield f"No metadata any more, so the old work stays; delete its line to drop it: {names}."
 
 
 def _update_bib(draft: LockDraft, path: str, *, check: bool, prune: bool) -> bool:

@@ -86,7 +86,7 @@ def _is_below_tests(place: str, searched: frozenset[str]) -> bool:
 
 
 def is_recorded(source: Source, kind: str | None, searched: frozenset[str]) -> bool:
-    """Return whether a file is recorded HTTP: it begins as VCR's do, or is in a folder such as "cassettes".
+    """Return whether a file is recorded HTTP, by the member in which VCR keeps it or by a folder "cassettes".
 
     :param kind: its type, as ``type_of`` has it.
     :param searched: the absolute paths of what is searched; a folder above them says nothing.
@@ -96,8 +96,8 @@ def is_recorded(source: Source, kind: str | None, searched: frozenset[str]) -> b
     if kind in {"yaml", "json"} and _INTERACTIONS.search(source.text):
         return True
     folder = Path(_folder(source.path))
-    names = folder.relative_to(_searched_above(folder, searched)).parts
-    return any(_compact(name) == "cassettes" for name in names)
+    folder_names = folder.relative_to(_searched_above(folder, searched)).parts
+    return any(_compact(name) == "cassettes" for name in folder_names)
 
 
 def _is_test_folder(name: str, above: Sequence[str]) -> bool:

@@ -170,30 +170,35 @@ def _bibtex_insertion(text: str, entry: BibTeXEntry) -> Insertion | None:
 
     If the signs "=" are aligned, they stay so: ``year  = {2020}`` and ``title = {A}`` get ``doi   = {10.1000/1}``.
     """
-    # Of each field, what is before its text, and where its text ends
+    # Of each field, its head, which is what is before its text, and where its text ends
     fields = [
         (_FIELD.search(text, entry.start, start), end)
         for start, end in sorted(entry.spans.values())
     ]
     quoted = [
-        (field, end)
-        for field, end in fields
-        if field and text[end : end + 1] == _CLOSING[field["quote"]]
+        (head, end)
+        for head, end in fields
+        if head and text[end : end + 1] == _CLOSING[head["quote"]]
     ]
-    # Aligned: the lengths of the names differ, and those of the names with the blanks after them do not
-    widths = {(len(field["name"]), len(field["name"] + field["space"])) for field, _ in quoted}
-    is_aligned = len(widths) > 1 and len({width for _, width in widths}) == 1
+    # A comment on a field has to stay beside it
+    usable = [(head, end) for head, end in quoted if not _COMMENT_FOLLOWS.match(text, end + 1)]
+    if not usable:
+        return None
 
-    for field, end in reversed(quoted):
-        if _COMMENT_FOLLOWS.match(text, end + 1):
-            continue  # the comment would stand at another field
-        name = _in_case_of(field["name"])
-        space = field["space"]
-        if is_aligned:
-            space = " " * max(len(field["name"] + space) - len(name), 1)
-        before = f"{field['lead']}{name}{space}={field['gap']}{field['quote']}"
-        return Insertion(end + 1, before, _CLOSING[field["quote"]])
-    return None
+    head, end = usable[-1]
+    name = _in_case_of(head["name"])
+    space = head["space"]
+    if _are_aligned([head for head, _ in quoted]):
+        space = " " * max(len(head["name"] + space) - len(name), 1)
+    before = f"{head['lead']}{name}{space}={head['gap']}{head['quote']}"
+    return Insertion(end + 1, before, _CLOSING[head["quote"]])
+
+
+def _are_aligned(heads: Sequence[re.Match[str]]) -> bool:
+    """Return whether the signs "=" of fields are aligned: names of several lengths, equally long with blanks."""
+    lengths = {len(head["name"]) for head in heads}
+    lengths_with_blanks = {len(head["name"] + head["space"]) for head in heads}
+    return len(lengths) > 1 and len(lengths_with_blanks) == 1
 
 
 def _in_case_of(name: str) -> str:

@@ -352,14 +352,15 @@ def _lines_of_titles(lines: list[str]) -> list[bool]:
 def _simple_tables(lines: list[str]) -> Iterator[range]:
     """Yield which lines are in each simple table: from its first border, such as ``==== ====``, to its last.
 
-    The last is the second one if a blank line or nothing follows it, and else the third.
+    The last is the second one if a blank line or nothing follows it, and else the third. If there are too few
+    borders, the table goes on to the last line of the text.
     """
     last_line = len(lines) - 1
     borders = (number for number, line in enumerate(lines) if _BORDER.match(line))
     for first in borders:
         second = next(borders, last_line)
-        is_at_end = second == last_line or not lines[second + 1].strip()
-        last = second if is_at_end else next(borders, last_line)
+        ends_table = second == last_line or not lines[second + 1].strip()
+        last = second if ends_table else next(borders, last_line)
         yield range(first, last + 1)
 
 

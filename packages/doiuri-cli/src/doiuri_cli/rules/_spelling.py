@@ -580,12 +580,10 @@ def _not_alone(mention: Mention, doi: DOI, before: str, after: str) -> Flaw:
     # A link, after which "#1" may belong to the name
     rest = _dropped(mention, doi) if not before and _is_web_link(mention.label) else ""
     if rest:
-        rewrite = None
-        name = _longer_name(doi, rest)
-        spelling = None if name is None else _spelling_in_field(part, DOI(name))
-        if spelling is not None:
-            rewrite = Rewrite(span, spelling, name)
-        return _form(mention, "holds a link", rewrite)
+        longer = _longer_name(doi, rest)
+        spelling = None if longer is None else _spelling_in_field(part, DOI(longer))
+        with_rest = None if spelling is None else Rewrite(span, spelling, longer)
+        return _form(mention, "holds a link", with_rest)
 
     # "10.1000/182.": the full stop is read as a part of the name
     if not before and not mention.label and _NOT_OF_NAME.fullmatch(after):

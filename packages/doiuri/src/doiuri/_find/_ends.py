@@ -151,16 +151,16 @@ class NameEnds:
         # From one character that may end the name to the next
         while (stop := _STOP.search(text, end, limit)) is not None:
             end = stop.start()
-            opener = _OPENER_OF.get(stop[0])
-            if opener is not None:  # a closing bracket
-                if not opened or text[opened[-1]] != opener:
-                    break
-                opened.pop()
-            else:
+            opener = _OPENER_OF.get(stop[0])  # of a closing bracket
+            if opener is None:
                 if stop[0] in _OPENERS:
                     opened.append(end)
                 if _ends(text, end, lead, in_brackets=bool(opened)):
                     break
+            elif opened and text[opened[-1]] == opener:
+                opened.pop()
+            else:
+                break
             end += 1
         else:  # nothing ends it before
             end = limit

@@ -376,13 +376,11 @@ class Bibliography:
         placed = []
         for (form, cites), csl_cites in zip(unique, placed_citations, strict=True):
             place_of = {cite._replace(place=csl.Place()): cite.place for cite in csl_cites}
-            with_places = []
-            for cite in cites:
-                place = place_of[self._unplaced(cite, form)]
-                if notes is None:  # the notes have no numbers
-                    place = place._replace(first_note=0)
-                with_places.append(replace(cite, place=place))
-            placed.append(tuple(with_places))
+            places = [place_of[self._unplaced(cite, form)] for cite in cites]
+            if notes is None:  # the notes have no numbers
+                places = [place._replace(first_note=0) for place in places]
+            pairs = zip(cites, places, strict=True)
+            placed.append(tuple(replace(cite, place=place) for cite, place in pairs))
         return placed
 
     def _unplaced(self, cite: CitationItem, form: Form) -> csl.Cite:
@@ -478,10 +476,9 @@ class Bibliography:
 
         :param follows_word: whether it stands in a sentence, so that a style of notes does not begin one
         """
-        processor = self._processor
         is_numeric_of_ours = self._style.is_shipped and self._style.numbered
-        if is_numeric_of_ours and not all(self._is_bare(cite) for cite in cites):
-            processor = self._with_semicolons
+        needs_semicolons = is_numeric_of_ours and not all(map(self._is_bare, cites))
+        processor = self._with_semicolons if needs_semicolons else self._processor
 
         csl_cites = [self._csl_cite(cite) for cite in cites]
         if follows_word and not csl_cites[0].prefix:

@@ -56,11 +56,7 @@ def bibtex_items(
             report(problem)
         end = entry.end
         if not entry.is_closed:
-            last_field = next(reversed(entry.fields), None)
-            expected = "expected a field or the end of the entry"
-            if last_field is not None:
-                expected += f" after the field {last_field!r}"
-            report(f"{located.place}: {expected}, so it is left out; is a brace missing?")
+            report(f"{located.place}: {_expected(entry)}, so it is left out; is a brace missing?")
             continue
         following_field = _FIELD_AFTER_ENTRY.match(text, end)
         if following_field is not None:
@@ -76,6 +72,13 @@ def bibtex_items(
         yield located.line, _item(entry, fields, language)
     for problem in _problems_between(file, text, (end, len(text)), line_of):
         report(problem)
+
+
+def _expected(entry: BibTeXEntry) -> str:
+    """Return what was expected where an entry breaks off."""
+    last_field = next(reversed(entry.fields), None)
+    after = "" if last_field is None else f" after the field {last_field!r}"
+    return f"expected a field or the end of the entry{after}"
 
 
 class _LocatedEntry(NamedTuple):

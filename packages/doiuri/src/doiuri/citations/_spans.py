@@ -71,17 +71,14 @@ def with_whole_brackets(spans: Sequence[Span]) -> tuple[Span, ...]:
             continue
 
         text = _text(span)
-        end = None
-        if rest and rest[0].target is None:
-            end = _end_of_bracket(text[opened], _text(rest[0]))
-
-        if end is not None:  # "Weber (1905" and ", p. 12) and"
-            inside, unlinked = _split(rest.popleft(), end)
-            linked = Span(csl.merge((*span.runs, *inside.runs)), span.target)
-        else:  # "Weber (1905" alone: "Weber" is linked
-            linked, bracket = _split(span, len(text[:opened].rstrip()))
-            unlinked = bracket._replace(target=None)
-        whole += [linked, unlinked]
+        text_follows = bool(rest) and rest[0].target is None
+        end = _end_of_bracket(text[opened], _text(rest[0])) if text_follows else None
+        if end is None:  # "Weber (1905" alone: "Weber" is linked
+            before, bracket = _split(span, len(text[:opened].rstrip()))
+            whole += [before, bracket._replace(target=None)]
+        else:  # "Weber (1905" and ", p. 12) and"
+            inside, after = _split(rest.popleft(), end)
+            whole += [Span(csl.merge((*span.runs, *inside.runs)), span.target), after]
     return tuple(span for span in whole if span.runs)
 
 

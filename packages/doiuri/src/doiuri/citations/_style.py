@@ -152,11 +152,16 @@ def _find(name: str, folders: list[Path]) -> Path:
             if file.is_file():
                 return file
 
+    raise ValueError(f"unknown style {name!r}: {_advice(name, folders, places)}")
+
+
+def _advice(name: str, folders: list[Path], places: list[Path]) -> str:
+    """Return where a style was not found, which ones are similar to it there, and the closest of ours."""
     author_date, numeric = SHIPPED
     closest = numeric if _NUMERIC.search(name) else author_date
     advice = f"write {closest!r}, the closest of ours, or the path of a .csl file"
     if not folders:
-        raise ValueError(f"unknown style {name!r}: {advice}")
+        return advice
     known = {file.stem for place in places for file in place.glob("*.csl")}
     similar = get_close_matches(name.lower(), known, cutoff=_ALIKE)
     searched = []
@@ -164,9 +169,7 @@ def _find(name: str, folders: list[Path]) -> Path:
         remark = "" if folder.is_dir() else " (no folder)"
         searched.append(f"{folder}{remark}")
     question = f" (did you mean {' or '.join(similar)}?)" if similar else ""
-    raise ValueError(
-        f"unknown style {name!r}: it is not in {', '.join(searched)}{question}; {advice}"
-    )
+    return f"it is not in {', '.join(searched)}{question}; {advice}"
 
 
 def load_locale(name: str, folder: str | os.PathLike[str] = ".") -> csl.Locale:

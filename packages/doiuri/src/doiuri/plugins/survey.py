@@ -277,7 +277,7 @@ class Survey:
         self._longer.update(candidates.keys() - needs.keys())
         self._look_up_existence(self._without_status(candidates), _show_nothing)
         for doi in candidates:
-            self.unknown.pop(doi, None)  # which says nothing of the document
+            self.unknown.pop(doi, None)  # a name that may be none of the document's
 
         registered: dict[DOI, Need] = {}
         for doi, names in longer_names.items():
@@ -376,22 +376,24 @@ class Survey:
         unknown = {doi.key for doi in self.unknown}
 
         # 1. The entries that count
-        new: dict[Key, Entry] = {}
-        stale: dict[Key, Entry] = {}
-        for key, entry in self.entries.items():
-            if key.doi in unasked:
-                continue
-            if not _is_asked_for(key, checked, unknown) or not content.takes(key, entry):
-                continue
-            if entry.expires > self._started:
-                new[key] = entry
-            elif self._is_fallback(key) and _is_gap(content, key):
-                stale[key] = entry
+        counting = {
+            key: entry
+            for key, entry in self.entries.items()
+            if key.doi not in unasked
+            and _is_asked_for(key, checked, unknown)
+            and content.takes(key, entry)
+        }
+        new = {key: entry for key, entry in counting.items() if entry.expires > self._started}
+        fallbacks = {
+            key: entry
+            for key, entry in counting.items()
+            if key not in new and self._is_fallback(key) and _is_gap(content, key)
+        }
 
         # 2. What the file says about existence
         answered = {key.doi for key in new if key.kind != "work"}
         content.remove(answered, ("record", "exists"))
-        content.add(stale | new)
+        content.add(fallbacks | new)
 
         # 3. DOIs that do not exist
         dead = {doi for doi in answered if content.status(doi) == "not-found"}

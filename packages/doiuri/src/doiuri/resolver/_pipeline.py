@@ -162,7 +162,10 @@ class Pipeline:
     # In the caller's thread: from items to jobs
 
     def _in_turn(self, items: Iterable[Handle | Outcome]) -> Iterator[Outcome | _Waiting]:
-        """Yield the items, with a look-ahead: names after an item are asked about before it is yielded."""
+        """Yield the items in order; when one is yielded, the names after it are being asked about.
+
+        An error of the iterable is raised after the items before it.
+        """
         source = self._until_failure(items)
         while True:
             if len(self._waiting) <= self._look_ahead // 2:

@@ -210,6 +210,9 @@ HISTORIES = {
         Step({"index": "cites a", "b/page": "nothing", "c": "cites own"}), Step({"b/page": "cites b, a"}),
         Step({"index": "links"}), Step({"index": "cites b, a", "b/page": "", "c": "cites a"}),
     ],
+    "the author writes the page of the list": [
+        Step({"index": "cites a"}), Step({"references": "lists"}), Step({"references": ""}),
+    ],
     "numbers follow": [
         Step(ALL, options={"citation": 1}), Step({"index": "cites own"}),
         Step({"b/page": "nothing", "d/page": "dead"}),

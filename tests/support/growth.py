@@ -7,7 +7,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 ATTEMPTS = 5
-TOGETHER = 12  # cases that are measured at once
+TOGETHER = 6  # cases that are measured at once
+PROPORTION = 0.6  # of the growth of the sizes; a job takes some time for an empty text, too
 FLOOR = 0.0005  # seconds; shorter times are noise
 
 
@@ -34,12 +35,13 @@ def not_linear(
 ) -> list[T]:
     """Return the cases whose time does not grow as `is_linear` wants it.
 
-    Most take so little that a dozen of them together are below what is noise for one: `job(cases, long)` is
-    then enough for all of them, and else they are measured one by one.
+    Half a dozen of them are first measured together, and smaller: if their time grows in proportion, or less,
+    as that of each is then near to linear, none of them is measured alone.
     """
     slow: list[T] = []
     for group in batched(cases, TOGETHER):
-        if seconds(partial(job, group, long)) <= (long / short) ** 1.5 * FLOOR:
+        for_short = seconds(partial(job, group, short // 2))
+        if seconds(partial(job, group, long // 2)) <= PROPORTION * for_short * long / short:
             continue
         slow += (case for case in group if not is_linear(partial(job, [case]), short, long))
     return slow

@@ -208,8 +208,9 @@ ALL = {"index": "cites a", "b/page": "cites b, a", "c": "dead", "d/page": "lists
 HISTORIES = {
     "pages gain and lose citations": [
         Step({"index": "cites a", "b/page": "nothing", "c": "cites own"}), Step({"b/page": "cites b, a"}),
-        Step({"index": "links"}), Step({"index": "cites b, a", "b/page": "", "c": "cites a"}),
+        Step({"index": "links"}), Step({"b/page": "", "c": "cites a"}),
     ],
+    "links become citations": [Step({"index": "links"}), Step({"index": "cites b, a"})],
     "the author writes the page of the list": [
         Step({"index": "cites a"}), Step({"references": "lists"}), Step({"references": ""}),
     ],

@@ -158,7 +158,7 @@ def agreeing(store: Ageing, exists: bool | None) -> bool:
 @pytest.mark.parametrize(
     "kinds", [["memory"], ["SQLite", "Redis", "a lock file"]], ids=["in memory", "elsewhere"]
 )
-@given(number=st.integers(0, 2), history=st.lists(steps, min_size=3, max_size=6))
+@given(number=st.integers(0, 2), history=st.lists(steps, min_size=3, max_size=10))
 def test_after_any_history_all_questions_agree_with_the_newest_definite_answer(
     kinds: list[str], number: int, history: list[Step]
 ) -> None:

@@ -450,7 +450,7 @@ def test_after_any_history_a_refreshed_lock_file_is_like_a_new_one(
 
 
 WEEKLY = settings().max_examples > 1000
-EXAMPLES = {Stored: 6, StoredInSQLite: 6, StoredInRedis: 4, StoredInALockFile: 5, Locked: 25}
+EXAMPLES = {Stored: 8, StoredInSQLite: 10, StoredInRedis: 8, StoredInALockFile: 8, Locked: 40}
 for machine, examples in EXAMPLES.items():
     number = (20 if WEEKLY else 1) * examples
     machine.TestCase.settings = settings(settings(), max_examples=number, stateful_step_count=20)

@@ -284,7 +284,7 @@ def test_new_names_are_refused_at_once_if_too_many_wait(
             asked = [asyncio.create_task(source.lookup(f"10.1000/{name}")) for name in range(51)]
             done, waiting = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
             refused = only("refused look-up", done)
-            assert isinstance(refused.exception(), BusyError)
+            assert "too many look-ups" in str(refused.exception())
             exactly(50, "look-ups that wait", waiting)
             for answer in source.lookup("10.1000/new"), source.metadata("10.1000/new", CSL):
                 with pytest.raises(BusyError, match="too many look-ups are waiting for upstream"):

@@ -18,7 +18,7 @@ from doiuri_proxy.pytest_plugin import Proxies
 from doiuri_proxy.records import _upstream
 from doiuri_proxy.records._open import open_source
 from doiuri_proxy.records._source import BusyError
-from support.checks import exactly, only, repeated
+from support.checks import assert_same, exactly, only, repeated
 from support.http import Answer, ask
 from support.proxy_records import AGENCIES, RECORDS, link, record, value
 from support.servers import web
@@ -373,6 +373,33 @@ def test_agencies_are_asked_for_in_one_request(chain: Chain) -> None:
     assert ask(here.url, f"/doiRA/{names}").json() == ask(there.url, f"/doiRA/{names}").json()
     assert there.log[0].target == f"/doiRA/{names}"
     assert len(there.log) <= 3  # Which RA, and perhaps one look-up of a name that it does not know
+
+
+@pytest.mark.parametrize("failing", ["1", "182", "none"])
+def test_a_name_that_upstream_fails_on_is_unknown_among_others(
+    failing: str, doi_proxy: Proxies
+) -> None:
+    """Neither Which RA nor the REST API says whether it exists."""
+    names = [f"10.1000/{name}" for name in ("1", "182", "none")]
+    failed = f"10.1000/{failing}"
+
+    def upstream(asked: Asked) -> web.Answer:
+        if asked.target == f"/api/handles/{failed}":
+            return web.Answer(200, {"Content-Type": "text/html"}, b"<html>")
+        answer = answering(THERE)(asked)
+        if not asked.target.startswith("/doiRA/"):
+            return answer
+        items = [item for item in json.loads(answer.body) if item["DOI"] != failed]
+        return answer._replace(body=json.dumps(items).encode())
+
+    with site(answering(THERE)) as there:
+        expected = ask(there.url, f"/doiRA/{','.join(names)}").json()
+    expected[names.index(failed)] = {"DOI": failed, "status": "Unknown"}
+    with site(upstream) as there:
+        here = doi_proxy(upstream=there.url, cache=":memory:")
+        told = ask(here.url, f"/doiRA/{','.join(names)}").json()
+
+    assert_same(f"agencies, {failed} fails", told, expected)
 
 
 def test_a_chain_of_aliases_through_upstream(doi_proxy: Proxies) -> None:

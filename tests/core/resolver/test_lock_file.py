@@ -257,6 +257,25 @@ def test_what_it_says_of_a_doi_is_what_a_resolver_reads_in_it(path: Path, name: 
     assert (work.status == "found") == (kind == "work" and status == "found")
 
 
+EXISTING = ["ALIAS", "EMPTY", "RA", "WORK"]
+
+
+@pytest.mark.parametrize("name", EXISTING)
+def test_an_answer_that_a_doi_exists_takes_the_place_of_one_that_it_does_not(
+    path: Path, name: str
+) -> None:
+    kind, exists, _ = SAID[name]
+    file = LockFile(path)
+    file.put_many({key(f"10.1000/{name}"): record_of(name.lower(), 100)})
+    assert file.read().status(f"10.1000/{name}") == "not-found"
+
+    file.put_many({key(f"10.1000/{name}", kind): exists})
+
+    status = file.read().status(f"10.1000/{name}")
+    assert status == "found", f"{name} is {status} after an answer of the kind {kind!r}"
+    assert '"responseCode":100' not in path.read_text("utf-8"), "the old line stays"
+
+
 @pytest.mark.parametrize("used", ["A", "B", "C", "D", "DATA"])
 def test_pruning_keeps_what_a_chain_of_aliases_leads_to(path: Path, used: str) -> None:
     """However long it is. A data set stays, since programs use it."""

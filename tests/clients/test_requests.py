@@ -96,6 +96,16 @@ def test_a_cookie_header_reaches_the_resolver(header: str | bytes, anything: Sit
     assert {*anything.seen[0].headers["cookie"].split("; ")} == {"a=b", "c=d=e"}
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "localhost", "proxy.example"])
+def test_the_cookies_of_a_request_are_sent_to_any_resolver(host: str) -> None:
+    session = mount(requests.Session(), f"http://{host}:1")
+
+    response = session.get(URI, cookies={"a": "b"}, allow_redirects=False)
+
+    assert response.next is not None
+    assert response.next.headers.get("Cookie") == "a=b", f"no cookie for {response.next.url}"
+
+
 def test_cookies_of_one_request_are_not_kept_and_other_urls_redirects_keep_them(
     anything: Site,
 ) -> None:

@@ -140,6 +140,16 @@ def test_a_link_names_where_it_leads_and_files_of_one_name_are_all_listed(start:
         shelf.fs().open(shelf.address("v1.0/far.zip"))
 
 
+@pytest.mark.parametrize("member", ["computed_md5", "supplied_md5"])
+def test_the_checksum_that_figshare_states_is_verified(start: Start, member: str) -> None:
+    files = [{"id": 1, "name": "x", "size": 1, member: "0" * 32}]
+    article = {"id": 14763051, "doi": DOIS["figshare"], "files": files}
+    answers = {"/versions/1$": as_json(article), "/file/download/1$": Answer(200, {}, b"x")}
+    shelf = start("figshare", answers=answers)
+    with pytest.raises(OSError, match="expected md5:0"):
+        shelf.fs().cat_file(shelf.address("x"))
+
+
 def test_a_collection_has_a_folder_for_each_article_and_is_locked_whole(
     start: Start, tmp_path: Path
 ) -> None:

@@ -99,6 +99,7 @@ def test_a_frame_keeps_its_order_index_columns_and_types(
         (DOI("10.1000/a"), "10.1000/a", None),
         (Handle.parse("10/abc"), "10/abc", None),
         (float("nan"), None, NO_DOI),
+        (pd.NA, None, NO_DOI),
         (10.1, None, "expected a DOI or a str, not 10.1"),
         (["10.1000/a"], None, "expected a DOI or a str, not ['10.1000/a']"),
         ({"n": 1}, None, NO_DOI),

@@ -113,6 +113,23 @@ def test_the_label_is_known_of_a_name_that_is_taken_at_once(
     assert (match.label, match.text) == (link, f"{link}10.1000/182")
 
 
+# HTML, RDFa, XLink, RDF/XML and microdata
+URL_ATTRIBUTES = (
+    "href src cite action about resource itemid xlink:href rdf:about rdf:resource".split()  # noqa: SIM905
+)
+
+
+@pytest.mark.parametrize("attribute", [*URL_ATTRIBUTES, "title", "alt", "data-x", "data-href"])
+def test_a_url_is_read_as_a_whole_and_any_other_attribute_as_text(attribute: str) -> None:
+    """Readers of a URL drop the line ends in it, and a blank is a part of it."""
+    value = "https://doi.org/10.1000/a\nb c"
+    for written in (attribute, attribute.upper()):
+        found = names(f'<x {written}="{value}">', "html")
+
+        expected = "10.1000/ab c" if attribute in URL_ATTRIBUTES else "10.1000/a"
+        assert found[:1] == [expected], f"{written}: {found}, expected {expected}"
+
+
 def test_an_unknown_syntax_raises_before_iteration() -> None:
     with pytest.raises(
         ValueError, match=r"unknown syntax 'latex' \(known are text, html, xml, markdown"

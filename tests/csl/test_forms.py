@@ -325,6 +325,17 @@ def test_a_season_sorts_between_the_months_around_it() -> None:
     assert _in_order(works[::-1], 'variable="issued"') == list(titles)
 
 
+@pytest.mark.parametrize("letter", "ßøđðłæœıþħŧŋé")
+def test_a_capital_sorts_beside_its_small_letter(letter: str) -> None:
+    capital = "ẞ" if letter == "ß" else letter.upper()
+    titles = [f"{letter}a", f"{capital}b", f"{letter}c", f"{letter}zz"]
+    expected = [*titles, "zzz"]
+
+    order = _in_order([{"title": title} for title in reversed(expected)], 'variable="title"')
+
+    assert order == expected, f"{order}, expected {expected}"
+
+
 NUMBER_KEYS = {
     "a variable": ('variable="volume"', ""),
     "a macro": ('macro="m"', '<number variable="volume" form="roman"/>'),

@@ -24,28 +24,21 @@ if TYPE_CHECKING:
     _T = TypeVar("_T")
 
 # Letters that Unicode does not decompose
-_LETTERS = str.maketrans(
-    {
-        "ß": "ss",
-        "ø": "o",
-        "Ø": "O",
-        "đ": "d",
-        "Đ": "D",
-        "ð": "d",
-        "ł": "l",
-        "Ł": "L",
-        "æ": "ae",
-        "Æ": "AE",
-        "œ": "oe",
-        "Œ": "OE",
-        "ı": "i",
-        "þ": "th",
-        "Þ": "TH",
-        "ħ": "h",
-        "ŧ": "t",
-        "ŋ": "n",
-    }
-)
+_SMALL_LETTERS = {
+    "ø": "o",
+    "đ": "d",
+    "ð": "d",
+    "ł": "l",
+    "æ": "ae",
+    "œ": "oe",
+    "ı": "i",
+    "þ": "th",
+    "ħ": "h",
+    "ŧ": "t",
+    "ŋ": "n",
+}
+_CAPITALS = {letter.upper(): base.upper() for letter, base in _SMALL_LETTERS.items()}
+_LETTERS = str.maketrans({**_SMALL_LETTERS, **_CAPITALS, "ß": "ss", "ẞ": "SS"})
 _KEPT = f" {PART_BREAK}{NAME_BREAK}"
 _DASHES = "-–—/"
 _APOSTROPHE = "\x03"

@@ -237,6 +237,22 @@ def test_a_suffix_has_a_period_unless_initials_have_none(order: str) -> None:
         )
 
 
+@pytest.mark.parametrize("demote", ["never", "sort-only", "display-and-sort"])
+@pytest.mark.parametrize("order", [*ORDERS, "static", "East Asian"])
+def test_no_part_of_a_long_name_is_lost(order: str, demote: str) -> None:
+    family = "李" if order == "East Asian" else "Berg"
+    person = {"family": family, "given": "Ann", "suffix": "Jr.", "dropping-particle": "von",
+              "non-dropping-particle": "van", "static-ordering": order == "static"}  # fmt: skip
+    name_order = order if order in ORDERS else ""
+    name = f'<names variable="author"><name name-as-sort-order="{name_order}"/></names>'
+    xml = style_of(name, f'demote-non-dropping-particle="{demote}"')
+
+    text = shown(xml, [{"id": "x", "author": [person]}], [[Cite("x")]])[0]
+
+    lost = [part for part in person.values() if isinstance(part, str) and part not in text]
+    assert not lost, f"{text!r} lacks {lost}"
+
+
 @pytest.mark.parametrize("depth", range(5))
 def test_as_many_names_as_tell_two_works_apart(depth: int) -> None:
     """Works that share the first names show one name more, whatever et-al-use-first says."""

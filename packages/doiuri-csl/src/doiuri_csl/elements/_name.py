@@ -110,12 +110,15 @@ class NameWriter:
 
     def _family_first(self, person: Person, given: str, *, is_long: bool) -> list[Piece]:
         """Return a name whose family name always stands first: "山田太郎", or "Nagy Anna" in Hungarian."""
-        family = self._affixed(parse(person.family), self._style.family)
+        # A sort key has the particle of no such name
+        family = self._family(person, with_particle=not self._context.is_sorting)
         if not is_long:
             return family
-        first = self._affixed(parse(given), self._style.given)
+        style = self._style
+        parts = [_NamePart(given, style.given), _NamePart(person.dropping, style.given)]
+        first = style.given.affix(self._glued(parts))
         delimiter = "" if person.is_east_asian else " "
-        return join_pieces([family, first], delimiter)
+        return join_pieces([family, first, parse(self._suffix(person))], delimiter)
 
     def _glued(self, parts: list[_NamePart]) -> list[Piece]:
         """Return parts of a name side by side, each in its formats, without affixes: "van der Berg", "d'Arcy"."""

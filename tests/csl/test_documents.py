@@ -113,6 +113,25 @@ def test_a_cite_with_words_of_its_own_is_shown_whole_in_a_collapsed_group(collap
         assert f"–{beside}" not in text, f"{beside!r} ends a range in {text!r}"
 
 
+@pytest.mark.parametrize("count", [2, 3, 26, 27, 29, 53])
+def test_letters_that_follow_one_another_are_one_range(count: int) -> None:
+    """However many works an author has in a year: after z come aa and ab, after az ba."""
+    year = '<date variable="issued"><date-part name="year"/></date>'
+    options = 'collapse="year-suffix-ranged" disambiguate-add-year-suffix="true"'
+    xml = style_of(f'<group delimiter=" "><names variable="author"/>{year}</group>')
+    xml = xml.replace("<citation>", f"<citation {options}>")
+    issued = {"date-parts": [[2001]]}
+    items: list[dict[str, Any]] = [
+        {"id": str(number), "author": ["Doe"], "issued": issued} for number in range(count)
+    ]
+
+    text = shown(xml, items, [[Cite(item["id"]) for item in items]], write=to_text)[0]
+
+    last = {2: "b", 3: "c", 26: "z", 27: "aa", 29: "ac", 53: "ba"}[count]
+    expected = f"Doe 2001a–{last}" if count > 2 else "Doe 2001ab"
+    assert text.replace("; ", "").replace(", ", "") == expected, text
+
+
 def test_the_delimiter_stands_between_cites_unless_the_author_wrote_a_mark_there() -> None:
     xml = style_of('<text variable="title"/>').replace("<layout>", '<layout delimiter=" | ">')
     items = [{"id": "a", "title": "A"}, {"id": "b", "title": "B"}]
@@ -289,6 +308,35 @@ def test_numbers_at_the_bounds_of_their_forms(tag: str, form: str) -> None:
         assert text == expected, value
 
 
+SEVERAL = ("{}, {}", "{} & {}", "{}-{}", "{}–{}", "{} and {}", "{} et {}", "{} und {}")
+ONE = ("{} of {}", "{}.{}", "{}/{}")
+
+
+@pytest.mark.parametrize("variable", ["volume", "locator"])
+def test_a_label_is_plural_if_numbers_are_several(variable: str) -> None:
+    """Also the label in the value: "fols. 3–5" but "fol. 3"."""
+    layout = f'<label variable="{variable}" form="short" suffix=" "/><text variable="{variable}"/>'
+    for form, is_plural in [*((form, True) for form in SEVERAL), *((form, False) for form in ONE)]:
+        value = form.format(3, 5)
+        item = {"id": "x", "volume": value}
+
+        text = shown(style_of(layout), [item], [[Cite("x", value, "volume")]])[0]
+
+        expected = "vols. " if is_plural else "vol. "
+        assert text.startswith(expected), f"{value!r} is {text!r}, expected {expected!r}"
+
+
+@pytest.mark.parametrize("form", ["{}", *SEVERAL[:4]])
+def test_a_label_in_a_value_is_plural_if_its_numbers_are_several(form: str) -> None:
+    item = {"id": "x", "volume": f"1, fol. {form.format(186, 188)}"}
+    layout = '<number variable="volume" prefix="vol. "/>'
+
+    text = shown(style_of(layout), [item], [[Cite("x")]])[0]
+
+    expected = "vol. 1, fol. " if form == "{}" else "vol. 1, fols. "
+    assert text.startswith(expected), f"{item['volume']!r} is {text!r}, expected {expected!r}"
+
+
 def test_an_ordinal_for_the_whole_number_fits_no_greater_one() -> None:
     """CSL 1.0.2, Ordinal Suffixes."""
     terms = '<term name="ordinal">.</term><term name="ordinal-{}" match="{}">!</term>'
@@ -310,6 +358,36 @@ def test_a_year_has_an_era_up_to_999() -> None:
     for number, expected in {-1: "1BC", 1: "1AD", 999: "999AD", 1000: "1000", 9999: "9999"}.items():
         item = {"id": "x", "issued": {"date-parts": [[number]]}}
         assert shown(style_of(year), [item], [[Cite("x")]])[0].replace(" ", "") == expected, number
+
+
+@pytest.mark.parametrize("delimiter", ["–", "/", " to "])
+@pytest.mark.parametrize("is_localized", [False, True])
+def test_only_its_delimiter_stands_between_the_ends_of_a_range(
+    delimiter: str, is_localized: bool
+) -> None:
+    """CSL 1.0.2, Date Ranges: whoever sets the parts, prefix and suffix stand around the whole."""
+    names = ("year", "month", "day")
+    affixed = "".join(f'<date-part name="{name}" prefix="(" suffix=")"/>' for name in names)
+    own = "".join(f'<date-part name="{name}" range-delimiter="{delimiter}"/>' for name in names)
+    more = f'<locale><date form="text" delimiter=" ">{affixed}</date></locale>'
+    layout = f'<date variable="issued" form="text">{own}</date>'
+    if not is_localized:
+        layout = f'<date variable="issued" delimiter=" ">{own}</date>'.replace(
+            "range-delimiter", 'prefix="(" suffix=")" range-delimiter'
+        )
+    ends = {
+        ((2001,), (2003,)): "(2001~2003)",
+        ((2001, 5), (2001, 6)): "(2001) (May~June)",
+        ((2001, 5, 3), (2001, 5, 4)): "(2001) (May) (3~4)",
+        ((2001, 5, 3), (2001, 6, 4)): "(2001) (May) (3~June) (4)",
+        ((2001, 5), (2003, 6)): "(2001) (May~2003) (June)",
+    }
+    for parts, expected in ends.items():
+        item = {"id": "x", "issued": {"date-parts": [list(moment) for moment in parts]}}
+
+        text = shown(style_of(layout, more=more), [item], [[Cite("x")]])[0]
+
+        assert_same(f"the range {parts}", text, expected.replace("~", delimiter))
 
 
 def test_pages_after_a_hundred_and_nine_keep_two_digits() -> None:

@@ -222,6 +222,23 @@ def test_a_note_may_hold_variables() -> None:
     assert to_text(entry_of(layout, {"note": note}).runs) == "Mine.; Preprint; Ann Doe; May 1900"
 
 
+def test_dates_and_the_type_in_a_note_win_over_those_of_the_item() -> None:
+    """As Zotero has it; other variables are only added."""
+    layout = """<choose><if type="book"><text value="book"/></if><else><text value="other"/></else></choose>
+        <date variable="issued" form="numeric" date-parts="year"/><text variable="genre"/>"""
+    item = {"type": "document", "issued": 1999, "genre": "own"}
+    for note, expected in {
+        "type: book": "book1999own",
+        "{:type: book}": "book1999own",
+        "issued: 2001": "other2001own",
+        "genre: noted": "other1999own",
+        "Type: book\nIssued: 2001\nGenre: noted": "book2001own",
+    }.items():
+        text = to_text(entry_of(layout, {**item, "note": note}).runs)
+
+        assert text == expected, f"{note!r} gives {text!r}, expected {expected!r}"
+
+
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd"])
 def test_only_addresses_of_the_web_are_links(url: str) -> None:
     [run] = entry_of('<text variable="URL"/>', {"URL": url}).runs

@@ -20,7 +20,7 @@ from doiuri.citations import (
     text_of,
 )
 from doiuri.works import Work
-from doiuri_csl import Format, Run
+from doiuri_csl import Format, Locale, Run
 from support.cases import table
 from support.growth import is_linear
 from support.references import NOTES
@@ -132,6 +132,16 @@ def test_a_locator_is_read_as_it_is_shown(number: str, locale: str) -> None:
         where = parse_locator(shown.removeprefix("[1").removesuffix("]"), locale)
         assert (where.locator, where.suffix) == (number, ""), shown
         assert where.label == label or label in AMBIGUOUS, shown
+
+
+@pytest.mark.parametrize("locale", ["hu", "ja", "ko", "zh-CN", "zh-TW"])
+def test_a_number_may_stand_before_its_term(locale: str) -> None:
+    for label, form in product(LOCATORS, ("long", "short")):
+        term = Locale.load(locale).term(label, form)
+        for text in (f"12{term}", f" 12 {term}", f"{{12{term}}}"):
+            where = parse_locator(text, locale)
+
+            assert (where.locator, where.suffix) == ("12", ""), f"{text!r} in {locale}: {where}"
 
 
 def work(key: Handle | str, *families: str, year: int | None = 2001, **csl: object) -> Work:

@@ -336,6 +336,22 @@ def test_a_capital_sorts_beside_its_small_letter(letter: str) -> None:
     assert order == expected, f"{order}, expected {expected}"
 
 
+NAME_PARTS = ("family", "given", "suffix", "dropping-particle", "non-dropping-particle", "literal")
+
+
+@pytest.mark.parametrize("part", NAME_PARTS)
+@pytest.mark.parametrize("key", ["variable", "macro"])
+def test_people_who_differ_in_one_part_of_their_names_sort_by_it(part: str, key: str) -> None:
+    """Such as father and son, or members of one family."""
+    name = {} if part == "literal" else {"family": "Doe", "given": "Ann"}
+    works = [{"title": text, "author": [{**name, part: text}]} for text in ("Cc", "Aa", "Bb")]
+    attribute = 'variable="author"' if key == "variable" else 'macro="m"'
+
+    order = _in_order(works, attribute, '<names variable="author"/>')
+
+    assert order == ["Aa", "Bb", "Cc"], f"by {part}: {order}"
+
+
 NUMBER_KEYS = {
     "a variable": ('variable="volume"', ""),
     "a macro": ('macro="m"', '<number variable="volume" form="roman"/>'),

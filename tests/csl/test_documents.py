@@ -113,6 +113,31 @@ def test_a_cite_with_words_of_its_own_is_shown_whole_in_a_collapsed_group(collap
         assert f"–{beside}" not in text, f"{beside!r} ends a range in {text!r}"
 
 
+@pytest.mark.parametrize("between_letters", [None, "+"])
+@pytest.mark.parametrize("in_group", [None, "/"])
+def test_letters_have_the_delimiter_of_their_group_unless_they_have_their_own(
+    in_group: str | None, between_letters: str | None
+) -> None:
+    """CSL 1.0.2, Cite Collapsing: by default, that of the layout, or of groups."""
+    delimiters = {"cite-group-delimiter": in_group, "year-suffix-delimiter": between_letters}
+    given = [f'{name}="{text}"' for name, text in delimiters.items() if text is not None]
+    options = f'collapse="year-suffix" disambiguate-add-year-suffix="true" {" ".join(given)}'
+    year = '<date variable="issued"><date-part name="year"/></date>'
+    xml = style_of(f'<group delimiter=" "><names variable="author"/>{year}</group>')
+    xml = xml.replace("<citation>", f"<citation {options}>")
+    xml = xml.replace("<layout>", '<layout delimiter="|">')
+    items: list[dict[str, Any]] = [
+        {"id": str(number), "author": ["Doe"], "issued": {"date-parts": [[year_of_work]]}}
+        for number, year_of_work in enumerate((2001, 2001, 2002))
+    ]
+
+    text = shown(xml, items, [[Cite(item["id"]) for item in items]], write=to_text)[0]
+
+    letters = between_letters or in_group or "|"
+    expected = f"Doe 2001a{letters}b{in_group or ', '}2002"
+    assert_same(f"{options}", text, expected)
+
+
 @pytest.mark.parametrize("count", [2, 3, 26, 27, 29, 53])
 def test_letters_that_follow_one_another_are_one_range(count: int) -> None:
     """However many works an author has in a year: after z come aa and ab, after az ba."""
@@ -288,6 +313,29 @@ def test_as_many_names_as_tell_two_works_apart(depth: int) -> None:
 
     for text, letter in zip(texts, "XY", strict=False):
         assert text == f"{', '.join([*'ABCDE'[:depth], letter])} et al."
+
+
+@pytest.mark.parametrize("use_last", ["true", "false"])
+def test_a_given_name_tells_works_apart_wherever_its_name_is_shown(use_last: str) -> None:
+    """Also the last name after an ellipsis; names that "et al." stands for tell nothing apart."""
+    name = f'<name form="short" et-al-min="3" et-al-use-first="1" et-al-use-last="{use_last}"/>'
+    options = 'disambiguate-add-givenname="true" givenname-disambiguation-rule="by-cite"'
+    xml = style_of(f'<names variable="author">{name}</names>')
+    xml = xml.replace("<citation>", f"<citation {options}>")
+    for count in (1, 2, 3, 4):
+        for differing in range(count):
+            works: list[dict[str, Any]] = []
+            for key in ("Ann", "Max"):
+                people = [{"family": letter, "given": "Ann"} for letter in "ABCD"[:count]]
+                people[differing]["given"] = key
+                works.append({"id": key, "author": people})
+
+            texts = shown(xml, works, [[Cite("Ann")], [Cite("Max")]])
+
+            is_last_shown = use_last == "true" or count < 3
+            is_shown = differing == 0 or (is_last_shown and differing == count - 1)
+            where = f"name {differing + 1} of {count}: {texts[:2]}"
+            assert (texts[0] != texts[1]) is is_shown, where
 
 
 BOUNDS_OF_NUMBERS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from csl.styles import processor_of, style_of
 from doiuri_csl import Cite, to_html, to_text
 from hypothesis import given
@@ -50,6 +51,19 @@ def test_a_title_in_title_case_stays_as_it_is(parts: list[tuple[str, str]]) -> N
     once = _in_title_case(_join(parts))
 
     assert _in_title_case(once) == once, f"another title case changes {once!r}"
+
+
+BEGINS_SENTENCE = (": ", "? ", "! ", "?” ", "! “")
+CONTINUES = (" ", ", ", "; ", ". ", " – ", " (", " “")
+
+
+@pytest.mark.parametrize("link", [*BEGINS_SENTENCE, *CONTINUES])
+def test_a_stop_word_has_a_capital_only_at_the_start_of_a_sentence(link: str) -> None:
+    """CSL 1.0.2, Title Case Conversion: the first word after a colon; so do "?" and "!" end a sentence."""
+    shown = _in_title_case(f"Help{link}the bees")
+
+    word = "The" if link in BEGINS_SENTENCE else "the"
+    assert shown == f"Help{link}{word} Bees", f"after {link!r}: {shown!r}"
 
 
 @given(TITLES, st.integers(0, 7))

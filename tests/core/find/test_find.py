@@ -113,6 +113,21 @@ def test_the_label_is_known_of_a_name_that_is_taken_at_once(
     assert (match.label, match.text) == (link, f"{link}10.1000/182")
 
 
+IN_NAME = ("a", "7", ".", "_", "/", "._")  # before a milestone of TEI, they continue a name
+NOT_IN_NAME = (",", ";", ")", ":")
+
+
+@pytest.mark.parametrize("before", [*IN_NAME, *NOT_IN_NAME])
+@pytest.mark.parametrize("milestone", ["<lb/>", '<pb n="2"/>', "<cb />"])
+def test_a_name_goes_on_after_a_milestone_unless_punctuation_stands_before_it(
+    before: str, milestone: str
+) -> None:
+    found = names(f"<ref>10.1000/x{before}{milestone}cd12</ref>", "xml")
+
+    expected = f"10.1000/x{before}cd12" if before in IN_NAME else "10.1000/x"
+    assert found == [expected], f"{before!r} before {milestone}: {found}, expected {expected}"
+
+
 # HTML, RDFa, XLink, RDF/XML and microdata
 URL_ATTRIBUTES = (
     "href src cite action about resource itemid xlink:href rdf:about rdf:resource".split()  # noqa: SIM905

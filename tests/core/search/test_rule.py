@@ -69,6 +69,42 @@ def test_a_work_of_the_year_before_or_after_is_likely_and_of_no_other(
     assert names == expected, f"{difference} years after the entry"
 
 
+@pytest.mark.parametrize("difference", [-1, 0, 1])
+@pytest.mark.parametrize("agreeing", ["volume", "page", "container-title"])
+def test_the_year_beside_needs_the_volume_or_the_page_to_be_sure(
+    difference: int, agreeing: str, register: Callable[[list[dict[str, Any]]], str]
+) -> None:
+    """A talk and the article after it may have one title, author and container."""
+    values = {"volume": "43", "page": "1275", "container-title": "Physical Review Letters"}
+    entry = Work.from_item("gross1956", RULE["entry"] | {agreeing: values[agreeing]})
+    issued = {"date-parts": [[1956 + difference]]}
+    url = register([RULE["registered"] | {"issued": issued}])
+
+    [found] = Search(Resolver(url, store=None), crossref=url, datacite=url).find([entry])
+
+    is_enough = difference == 0 or agreeing != "container-title"
+    assert (found.sure is not None) is is_enough, f"{agreeing}, {difference} years: {found}"
+
+
+PAGE_61 = ("61", "0061", "61-70", "61–70", "61 (10 pages)", "61:1-61:6", "61:1–61:6")
+ARTICLE_61 = [*({"page": page} for page in PAGE_61), {"article-number": "61"}]
+
+
+@pytest.mark.parametrize("written", PAGE_61)
+def test_a_first_page_or_article_number_agrees_in_any_form(
+    written: str, register: Callable[[list[dict[str, Any]]], str]
+) -> None:
+    """Articles that count their own pages have the number of the article before the colon."""
+    entry = Work.from_item("gross1956", RULE["entry"] | {"page": written})
+    for registered in ARTICLE_61:
+        url = register([RULE["registered"] | {"page": "", "volume": ""} | registered])
+
+        [found] = Search(Resolver(url, store=None), crossref=url, datacite=url).find([entry])
+
+        assert found.sure is not None, f"{written!r} is not the page of {registered}: {found}"
+        assert "page" in found.sure.evidence, f"{written!r}, {registered}: {found.sure.evidence}"
+
+
 @pytest.mark.parametrize("count", range(1, 5))
 def test_a_title_of_one_or_two_words_needs_more_than_a_volume_to_be_sure(
     count: int, register: Callable[[list[dict[str, Any]]], str]

@@ -108,6 +108,15 @@ def test_an_authors_url_is_kept_unless_it_links_to_the_doi(
     assert ("URL" in work.csl) == is_kept
 
 
+@pytest.mark.parametrize("mark", ["", ",", ")", ":", "?", "!", ".", "…"])
+def test_a_subtitle_follows_a_colon_unless_the_title_ends_in_a_mark(mark: str) -> None:
+    has_mark = mark in {":", "?", "!", ".", "…"}
+
+    title = work(title=f"Help{mark}", subtitle="Bees").title
+
+    assert title == f"Help{mark}{'' if has_mark else ':'} Bees"
+
+
 @each("titles")
 def test_titles_are_plain_text_with_their_subtitle(case: dict[str, Any]) -> None:
     assert work(title=case["title"], subtitle=case.get("subtitle")).title == case["text"]

@@ -306,6 +306,57 @@ def test_the_address_of_an_entry_is_that_of_its_own_field(address: str) -> None:
     assert read_bibtex(entry)["k"].csl["URL"] == address
 
 
+@pytest.mark.parametrize("mark", ["", ",", ")", ":", "?", "!", ".", "…"])
+def test_a_title_with_its_subtitle_is_that_of_a_registered_work(mark: str) -> None:
+    entry = f"@book{{k, title = {{{{Help{mark}}}}}, subtitle = {{{{Bees}}}}}}"
+
+    registered = Work("k", {"title": f"Help{mark}", "subtitle": "Bees"})
+
+    assert read_bibtex(entry)["k"].title == registered.title
+
+
+WHOLES = (
+    "book collection proceedings reference mvbook mvcollection mvproceedings mvreference".split()  # noqa: SIM905
+)
+
+
+@pytest.mark.parametrize("whole", WHOLES)
+@pytest.mark.parametrize("part", ["inbook", "incollection", "inproceedings", "inreference"])
+def test_the_title_of_a_whole_is_that_of_the_container_of_its_part(part: str, whole: str) -> None:
+    """BibLaTeX manual, appendix B: of several volumes, it is the main title."""
+    book_title = ", booktitle = {{Volume}}" if whole.startswith("mv") else ""
+    entry = f"@{part}{{k, title = {{{{Part}}}}, crossref = {{w}}{book_title}}}"
+
+    csl = read_bibtex(f"{entry}\n@{whole}{{w, title = {{{{Whole}}}}}}")["k"].csl
+
+    titles = {
+        member: csl.get(member, "") for member in ("title", "container-title", "volume-title")
+    }
+    volume = "Volume" if whole.startswith("mv") else ""
+    expected = {"title": "Part", "container-title": "Whole", "volume-title": volume}
+    assert_same(f"{part} in {whole}", titles, expected)
+
+
+IN_SERIES = (
+    "book collection proceedings mvbook manual inbook incollection inproceedings conference".split()  # noqa: SIM905
+)
+NUMBERED = {
+    **dict.fromkeys(IN_SERIES, "collection-number"),
+    **dict.fromkeys(("article", "suppperiodical"), "issue"),
+    **dict.fromkeys(("report", "techreport", "patent", "misc", "thesis"), "number"),
+}
+
+
+@pytest.mark.parametrize("type_", NUMBERED)
+@pytest.mark.parametrize("series", ["", "series = {LNCS}, "])
+def test_a_number_is_that_in_a_series_of_an_issue_or_of_the_work(type_: str, series: str) -> None:
+    csl = read_bibtex(f"@{type_}{{k, {series}number = {{7}}}}")["k"].csl
+
+    members = [member for member, value in csl.items() if value == "7"]
+    is_in_no_series = not series and NUMBERED[type_] == "collection-number"
+    assert members == ["number" if is_in_no_series else NUMBERED[type_]], f"{type_}, {series!r}"
+
+
 OF_ITS_OWN = {
     "doi": "10.1000/w", "url": WEB, "urldate": "2020-01-02", "eprint": "2001.1", "pmid": "12",
     "pmcid": "PMC1", "shorttitle": "S",

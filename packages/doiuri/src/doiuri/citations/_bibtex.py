@@ -349,7 +349,7 @@ def _title(fields: Fields, name: str, *, sentence_case: bool = False) -> str:
         part = rich_text(fields.get(part_name, ""), sentence_case=sentence_case)
         if not part:
             continue
-        separator = "" if title.endswith(("?", "!", ":", ".")) else mark
+        separator = "" if title.endswith(("?", "!", ":", ".", "…")) else mark
         title = f"{title}{separator} {part}"
     return title
 

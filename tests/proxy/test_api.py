@@ -124,6 +124,19 @@ def test_a_value_that_states_no_ttl_has_that_of_a_day(doi_proxy: Proxies, query:
     assert found.get("ttl") == 86_400, f"the TTL of {found}"
 
 
+@pytest.mark.parametrize("stated", [0, "1970-01-01T00:00:00Z", None])
+@pytest.mark.parametrize("query", ["", "?type=URL"])
+def test_a_value_that_states_the_epoch_has_no_timestamp(
+    doi_proxy: Proxies, stated: object, query: str
+) -> None:
+    """Handle servers write it for a value without one."""
+    proxy = doi_proxy([link("10.1000/x", "https://example.org/", timestamp=stated)])
+
+    [found] = ask(proxy.url, f"/api/handles/10.1000/x{query}").json()["values"]
+
+    assert "timestamp" not in found, f"the timestamp of {found}, which states {stated!r}"
+
+
 @pytest.mark.parametrize("path", ["API/handles", "Api/handles", "api/Handles", "api/HANDLES"])
 def test_paths_are_read_with_case(url: str, path: str) -> None:
     """The draft writes /api/handles/ in ABNF, whose literals have no case (RFC 5234 §2.3).

@@ -233,6 +233,8 @@ def test_any_other_failure_is_unknown_and_not_stored_and_a_stale_work_serves(
     [
         (CSL_JSON, {"title": "A"}, True),
         ("application/citeproc+json; charset=utf-8", {"title": "A"}, True),
+        ("Application/CiteProc+JSON ;Charset=UTF-8", {"title": "A"}, True),
+        (CSL_JSON.upper(), {"title": "A"}, True),
         ("application/json", {"title": "A", "DOI": KAHN.name}, True),
         ("text/plain", {"title": "A", "type": "journal-article"}, True),
         ("", [{"title": "A", "type": "book"}], True),

@@ -297,6 +297,105 @@ def test_no_part_of_a_long_name_is_lost(order: str, demote: str) -> None:
     assert not lost, f"{text!r} lacks {lost}"
 
 
+INITIALS = {
+    "Ann": "A.", "Ann Mary": "A.M.", "ann": "ann", "MJ": "M.", "JRR": "J.", "LJubica": "Lj.", "Ljubica": "L.",
+    "A.": "A.", "A. M.": "A.M.", "A.M.": "A.M.", "Chr.": "Chr.", "Jean-Paul": "J.-P.", "Guo-ping": "G.",
+    "Ann de": "A. de", "Ann de la Marie": "A. de la M.", "Élan": "É.", "Ya": "Y.", "3rd": "3rd",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("given", INITIALS)
+def test_given_names_as_initials(given: str) -> None:
+    xml = style_of('<names variable="author"><name initialize-with="."/></names>')
+    item = {"id": "x", "author": [{"family": "Doe", "given": given, "dropping-particle": "von"}]}
+
+    text = shown(xml, [item], [[Cite("x")]])[0]
+
+    assert text.removesuffix(" von Doe") == INITIALS[given], f"{given!r} is {text!r}"
+
+
+SUFFIXES_IN_NAMES = ("Jr", "Jr.", "Sr", "Sr.", "II", "III", "IV", "X", "Esq", "Esq.", "! PhD")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES_IN_NAMES)
+def test_a_suffix_after_a_given_name_is_one_of_its_own(suffix: str) -> None:
+    """After ",!" anything is a suffix, and a comma stands before it (citeproc-js, Names)."""
+    name = '<name name-as-sort-order="{}" initialize-with="."/>'
+    in_given = {"family": "Doe", "given": f"Ann,{suffix}"}
+    of_its_own = {"family": "Doe", "given": "Ann", "suffix": suffix.removeprefix("! ")}
+    of_its_own |= {"comma-suffix": suffix.startswith("!")}  # type: ignore[dict-item]
+    for order in ORDERS:
+        xml = style_of(f'<names variable="author">{name.format(order)}</names>')
+
+        texts = [
+            shown(xml, [{"id": "x", "author": [person]}], [[Cite("x")]])[0]
+            for person in (in_given, of_its_own)
+        ]
+
+        assert_same(f"{suffix!r} in the given name, order {order!r}", texts[0], texts[1])
+
+
+GLUED = ("al-", "el\u2010", "d'", "l’")
+APART = ("van", "de'", "de’", "dell’", "von der")
+
+
+@pytest.mark.parametrize("particle", [*GLUED, *APART])
+@pytest.mark.parametrize("kind", ["non-dropping-particle", "dropping-particle"])
+def test_a_particle_stands_apart_unless_it_ends_in_a_hyphen_or_is_a_letter_with_an_apostrophe(
+    particle: str, kind: str
+) -> None:
+    xml = style_of('<names variable="author"/>')
+    item = {"id": "x", "author": [{"family": "Din", "given": "Ann", kind: particle}]}
+
+    text = shown(xml, [item], [[Cite("x")]])[0].replace("'", "’")
+
+    space = " " if particle in APART else ""
+    expected = f"Ann {particle}{space}Din".replace("'", "’")
+    assert_same(f"{kind} {particle!r}", text, expected)
+
+
+def _list_of_two(layout: str, substitute: str) -> str:
+    """The second entry of a list of two works of one author."""
+    xml = (
+        '<style xmlns="http://purl.org/net/xbiblio/csl" version="1.0"><citation><layout/></citation>'
+        f'<bibliography subsequent-author-substitute="{substitute}"><layout>{layout}</layout>'
+        "</bibliography></style>"
+    )
+    people = [{"family": "Doe"}]
+    items = [
+        {"id": str(n), "author": people, "title": f"T{n}", "issued": 2001, "volume": n}
+        for n in (1, 2)
+    ]
+    entry = shown(xml, items, [[Cite("1")], [Cite("2")]])[-2]
+    return entry.split(" | ")[1]
+
+
+BEFORE_NAMES = {
+    '<text variable="citation-number"/>': True, '<text variable="citation-label"/>': True,
+    '<text value="*"/>': True, '<text variable="title"/>': False, '<text variable="volume"/>': False,
+    '<date variable="issued"><date-part name="year"/></date>': False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("before", BEFORE_NAMES)
+def test_names_after_a_number_or_a_label_are_replaced_and_others_stay(before: str) -> None:
+    """As in citeproc-js and pandoc."""
+    entry = _list_of_two(f'{before}<names variable="author" prefix=" "/>', "———")
+
+    is_replaced = "———" in entry
+    assert is_replaced is BEFORE_NAMES[before], f"{before}: {entry!r}"
+    assert entry.endswith(" ———" if is_replaced else " Doe"), entry
+
+
+@pytest.mark.parametrize("delimiter", [". ", ", ", ": ", "; ", " "])
+def test_of_names_that_are_left_out_their_delimiter_goes_too(delimiter: str) -> None:
+    names = '<names variable="author"/><text variable="title"/>'
+
+    entry = _list_of_two(f'<group delimiter="{delimiter}">{names}</group>', "")
+
+    assert entry == "T2", f"after {delimiter!r}: {entry!r}"
+
+
 @pytest.mark.parametrize("depth", range(5))
 def test_as_many_names_as_tell_two_works_apart(depth: int) -> None:
     """Works that share the first names show one name more, whatever et-al-use-first says."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import unicodedata
 from itertools import product
 from typing import Any
 
@@ -881,6 +882,38 @@ def test_only_full_stops_and_commas_move_into_quotation_marks(setting: str) -> N
 
             doubled = shown(xml, [{**item, "title": f"Bees{mark}"}], [[Cite("x")]])[0]
             assert doubled == f"“Bees{mark}” x", layout
+
+
+@pytest.mark.parametrize("tag", ["en-US", "de-DE", "cs-CZ", "da-DK", "ko-KR", "nl-NL", "pt-BR"])
+def test_marks_that_were_typed_take_their_turn_inside_of_those_of_the_style(tag: str) -> None:
+    locale = Locale.load(tag)
+    names = ("open-quote", "open-inner-quote", "close-inner-quote", "close-quote")
+    opening, inner, inner_end, end = map(locale.term, names)
+    xml = style_of('<text variable="title" quotes="true"/>')
+    for title in (f"On {opening}Bees{end}", 'On "Bees"'):
+        text = shown(xml, [{"id": "x", "title": title}], [[Cite("x")]], locale)[0]
+
+        assert_same(f"{title} in {tag}", text, f"{opening}On {inner}Bees{inner_end}{end}")
+
+
+def test_superscript_characters_are_those_of_a_raised_text() -> None:
+    """In Latin, mathematics and Japanese annotations; those of Georgian, for one, are letters of their own."""
+    xml = style_of('<text variable="title"/>')
+    raised = {}
+    for code in [*range(0x10FC), *range(0x10FD, 0x2200), *range(0x3190, 0x31A0)]:
+        kind, *codes = unicodedata.decomposition(chr(code)).split() or [""]
+        if kind == "<super>":
+            raised[chr(code)] = "".join(chr(int(part, 16)) for part in codes)
+    assert len(raised) > 100
+    characters = sorted(raised)
+    for start in range(0, len(characters), 40):
+        batch = characters[start : start + 40]
+        title = "|".join(f"x{character}y" for character in batch)
+
+        text = shown(xml, [{"id": "x", "title": title}], [[Cite("x")]])[0]
+
+        expected = [f"x<sup>{raised[character]}</sup>y" for character in batch]
+        assert_same("raised characters", text.split("|"), expected)
 
 
 def test_of_two_marks_the_stronger_one_stays() -> None:

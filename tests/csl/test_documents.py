@@ -916,6 +916,77 @@ def test_superscript_characters_are_those_of_a_raised_text() -> None:
         assert_same("raised characters", text.split("|"), expected)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_each_citation_is_a_note_unless_all_of_it_stands_in_the_sentence(seed: int) -> None:
+    chance = random.Random(seed)
+    citations = [
+        [Cite(ident, author_only=chance.random() < 0.4) for ident in chance.choices("abc", k=2)]
+        for _ in range(8)
+    ]
+    notes: list[int] = []
+    for cites in citations:
+        is_note = any(not cite.author_only for cite in cites)
+        notes.append((notes[-1] if notes else 0) + is_note)
+    style = Style.parse(style_of("", 'class="note"'))
+
+    assert style.place(citations) == style.place(citations, notes), f"{notes} of {citations}"
+
+
+SPACES = (" ", "\u00a0", "\u202f", "\u2009")
+
+
+@pytest.mark.parametrize("before", SPACES)
+@pytest.mark.parametrize("after", SPACES)
+def test_of_two_spaces_the_first_one_stays(before: str, after: str) -> None:
+    xml = style_of(f'<text value="A{before}"/><text variable="title" prefix="{after}"/>')
+
+    text = shown(xml, [{"id": "x", "title": "B"}], [[Cite("x")]])[0]
+
+    assert text == f"A{before}B", f"{before!a} before {after!a}: {text!a}"
+
+
+@pytest.mark.parametrize("scheme", ["https://doi.org/", "http://dx.doi.org/"])
+@pytest.mark.parametrize("words", ["", "At ", "http://a.example or "])
+def test_an_address_before_a_doi_belongs_to_its_link(words: str, scheme: str) -> None:
+    """CSL 1.0.2, Appendix VI; words before it do not, wherever the style has them."""
+    doi = '<text variable="DOI" prefix="{}"/>'
+    for layout in (doi.format(words + scheme), f'<text value="{words}"/>{doi.format(scheme)}'):
+        text = shown(style_of(layout), [{"id": "x", "DOI": "10.1000/182"}], [[Cite("x")]])[0]
+
+        link = f'<a href="https://doi.org/10.1000/182">{scheme}10.1000/182</a>'
+        assert_same(layout, text, f"{words}{link}")
+
+
+@pytest.mark.parametrize("match", ["all", "any", "none"])
+@pytest.mark.parametrize("label", ["page", "chapter", "figure"])
+@pytest.mark.parametrize("type_", ["book", "map", "bill"])
+def test_of_several_types_or_locators_any_one_does(match: str, label: str, type_: str) -> None:
+    """A work has one type, and a locator one label."""
+    tests = {
+        'type="book map"': [type_ in {"book", "map"}],
+        'locator="page chapter"': [label in {"page", "chapter"}],
+        'type="book map" locator="page chapter"': [type_ in {"book", "map"}, label in {"page", "chapter"}],
+    }  # fmt: skip
+    for test, results in tests.items():
+        yes_or_no = '<text value="yes"/></if><else><text value="no"/></else>'
+        xml = style_of(f'<choose><if {test} match="{match}">{yes_or_no}</choose>')
+
+        text = shown(xml, [{"id": "x", "type": type_}], [[Cite("x", "5", label)]])[0]
+
+        holds = {"all": all(results), "any": any(results), "none": not any(results)}[match]
+        assert text == ("yes" if holds else "no"), f"{test} match={match!r}: {type_}, {label}"
+
+
+@pytest.mark.parametrize("empty", ["", "\n", "\n    ", "<single></single><multiple></multiple>"])
+def test_an_empty_term_shows_nothing_however_its_tags_are_indented(empty: str) -> None:
+    more = f'<locale><terms><term name="in">{empty}</term></terms></locale>'
+    layout = '<group delimiter="|"><text term="in"/><text variable="title"/></group>'
+
+    text = shown(style_of(layout, more=more), [{"id": "x", "title": "T"}], [[Cite("x")]])[0]
+
+    assert text == "T", f"the term {empty!r} shows {text!r}"
+
+
 def test_of_two_marks_the_stronger_one_stays() -> None:
     """A question is one, whatever the style ends it with, and a mark is not doubled."""
     for first, second in product(".:;,?!", repeat=2):

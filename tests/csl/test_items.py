@@ -184,7 +184,14 @@ def test_a_value_that_csl_does_not_have_is_a_problem(member: dict[str, Any], pro
 
 
 def test_months_seasons_and_missing_parts_are_no_problem() -> None:
-    for parts in ([1999, 12, 31], [1999, 24], ["1999", "05"], [1999, 0], [1999, None, ""]):
+    for parts in (
+        [1999, 12, 31],
+        [1999, 24],
+        ["1999", "05"],
+        [1999, 0],
+        [1999, None, ""],
+        ["1999", "00", "0"],
+    ):
         item = {**DOE, "issued": {"date-parts": [parts]}}
         [entry] = processor_of(NUMERIC, [item], [[Cite("doe")]]).bibliography()
         assert entry.problem == "", parts

@@ -312,7 +312,8 @@ def test_a_file_that_is_deleted_while_it_is_open_is_a_fresh_one(stored: Path, em
 def test_a_full_disk_costs_nothing_but_new_answers(path: Path, limit: int) -> None:
     text = """
         path, limit = sys.argv[1:]
-        resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+        usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), usual[1]))
         store = SQLiteStore(path)
         written = 0
         with warnings.catch_warnings(record=True) as caught:
@@ -323,6 +324,7 @@ def test_a_full_disk_costs_nothing_but_new_answers(path: Path, limit: int) -> No
                 assert len(store.get_many(list(entries(str(turn), 10)))) in {0, 10}
         (message,) = {str(one.message) for one in caught if one.category is StoreWarning}
         assert len(caught) == 1 and "damaged" not in message, message
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)  # coverage writes a file at the end
         print(written)
     """
     written = int(run(text, path, str(limit)))

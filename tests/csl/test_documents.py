@@ -508,6 +508,103 @@ def test_a_year_has_an_era_up_to_999() -> None:
         assert shown(style_of(year), [item], [[Cite("x")]])[0].replace(" ", "") == expected, number
 
 
+@pytest.mark.parametrize("between", ["-", "--", "–", ", ", "; ", " & ", "&"])
+def test_the_first_page_is_what_stands_before_any_other(between: str) -> None:
+    item = {"id": "x", "page": f"e101{between}e107"}
+
+    text = shown(style_of('<text variable="page-first"/>'), [item], [[Cite("x")]])[0]
+
+    assert text == "e101", f"of the pages {item['page']!r}, {text!r} is the first"
+
+
+@pytest.mark.parametrize("between", [", ", "; ", " & ", ","])
+@pytest.mark.parametrize("first", ["101-107", "XI-XII", "xi-12", "12a-15b"])
+def test_each_range_of_several_has_a_dash(first: str, between: str) -> None:
+    xml = style_of('<text variable="page"/>', 'page-range-format="expanded"')
+
+    text = shown(
+        xml, [{"id": "x", "page": f"{first}{between}201-203"}], [[Cite("x")]], write=to_text
+    )
+
+    expected = f"{first}{between.rstrip()} 201-203".replace("-", "–").replace("  ", " ")
+    assert_same(f"{first!r}{between!r}", text[0], expected)
+
+
+SHORTENED = ("page", "folio")
+
+
+@pytest.mark.parametrize("label", [*SHORTENED, "chapter", "section", "line", "note"])
+def test_only_pages_and_folios_are_shortened(label: str) -> None:
+    xml = style_of('<text variable="locator"/>', 'page-range-format="minimal"')
+
+    text = shown(xml, [{"id": "x"}], [[Cite("x", "101-107", label)]])[0]
+
+    assert text == ("101–7" if label in SHORTENED else "101–107"), f"{label}: {text!r}"
+
+
+@pytest.mark.parametrize("variable", ["issue", "volume", "edition", "page"])
+@pytest.mark.parametrize("tag", ["text", "number"])
+def test_the_hyphen_of_a_range_of_numbers_becomes_a_dash(tag: str, variable: str) -> None:
+    for value, expected in {"1-2": "1–2", "1–2": "1–2", "Suppl-A": "Suppl-A"}.items():
+        xml = style_of(f'<{tag} variable="{variable}"/>')
+
+        text = shown(xml, [{"id": "x", variable: value}], [[Cite("x")]])[0]
+
+        assert text == expected, f"{variable} {value!r} is {text!r}"
+
+
+def test_a_date_in_words_looks_like_the_year() -> None:
+    year = '<date-part name="year" prefix="(" suffix=")" font-style="italic"/>'
+    xml = style_of(f'<date variable="issued"><date-part name="month" prefix="m"/>{year}</date>')
+
+    text = shown(xml, [{"id": "x", "issued": {"literal": "in press"}}], [[Cite("x")]])[0]
+
+    assert text == "(<i>in press</i>)"
+
+
+@pytest.mark.parametrize("plural", ["", "contextual", "always", "never"])
+@pytest.mark.parametrize("is_first", [False, True])
+def test_the_label_of_names_stands_where_and_in_the_number_that_the_style_says(
+    plural: str, is_first: bool
+) -> None:
+    label = f'<label form="short" plural="{plural}" prefix="[" suffix="]"/>'
+    if not plural:
+        label = label.replace('plural=""', "")
+    parts = [label, "<name/>"] if is_first else ["<name/>", label]
+    xml = style_of(f'<names variable="editor">{"".join(parts)}</names>')
+    for count in (1, 2):
+        people = [{"family": letter} for letter in "AB"[:count]]
+
+        text = shown(xml, [{"id": "x", "editor": people}], [[Cite("x")]])[0]
+
+        is_plural = count > 1 if plural in {"", "contextual"} else plural == "always"
+        term, names = f"[ed{'s' * is_plural}.]", ", ".join("AB"[:count])
+        expected = f"{term}{names}" if is_first else f"{names}{term}"
+        assert_same(f"{label}, {count} editors", text, expected)
+
+
+@pytest.mark.parametrize("language", ["en", "EN", "en-GB", "En_US", "de", "DE-en", "eng"])
+def test_a_title_in_english_has_title_case(language: str) -> None:
+    xml = style_of('<text variable="title" text-case="title"/>')
+
+    text = shown(xml, [{"id": "x", "title": "on bees", "language": language}], [[Cite("x")]])[0]
+
+    is_english = language.lower().startswith("en")
+    assert text == ("On Bees" if is_english else "on bees"), f"{language}: {text!r}"
+
+
+@pytest.mark.parametrize("language", ["tr", "az", "tr-TR", "az-Latn", "en"])
+def test_capitals_of_i_are_those_of_the_language(language: str) -> None:
+    for case, expected in {"uppercase": "İIİ", "capitalize-first": "İıi"}.items():
+        xml = style_of(f'<text variable="title" text-case="{case}"/>')
+
+        text = shown(xml, [{"id": "x", "title": "iıi", "language": language}], [[Cite("x")]])[0]
+
+        if language == "en":
+            expected = expected.replace("İ", "I")  # noqa: PLW2901
+        assert text == expected, f"{case} in {language}: {text!r}"
+
+
 @pytest.mark.parametrize("delimiter", ["–", "/", " to "])
 @pytest.mark.parametrize("is_localized", [False, True])
 def test_only_its_delimiter_stands_between_the_ends_of_a_range(

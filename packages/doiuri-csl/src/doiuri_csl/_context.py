@@ -346,6 +346,6 @@ class Context:
 
 def _first_page(pages: str) -> str:
     """Return the first of the pages: "101" of "101–107, 110"."""
-    for separator in ("-", "–", ",", "&"):
+    for separator in ("-", "–", ",", ";", "&"):
         pages = pages.partition(separator)[0]
     return pages.strip()

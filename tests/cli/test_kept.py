@@ -81,7 +81,8 @@ def spellings(name: str) -> list[str]:
 )
 def test_the_spelling_of_a_folder_does_not_matter(name: str) -> None:
     for spelling in spellings(name):
-        assert is_test_data(f"src/{spelling}/a.txt"), spelling
+        for numbered in (spelling, f"{spelling}2", f"{spelling}_03"):
+            assert is_test_data(f"src/{numbered}/a.txt"), numbered
 
 
 def write(path: Path, text: str) -> None:

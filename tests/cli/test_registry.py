@@ -331,14 +331,14 @@ def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path:
     with doi_org(doi_proxy.url), Resolver(store=LockFile(tmp_path / "doi.lock.json")) as resolver:
         list(resolver.check([KNOWN[0], *(unused := [*KNOWN[1:3], "10.1000/é"])]))  # as Sphinx does
     locked = (tmp_path / "doi.lock.json").read_text("utf-8")
-    (tmp_path / "a.txt").write_text(f"doi:{KNOWN[0]} doi:{KNOWN[5]}")
+    (tmp_path / "my file.txt").write_text(f"doi:{KNOWN[0]} doi:{KNOWN[5]}")
     options = ("check", "--locked", "--resolver", f"{doi_proxy.url}/", "-o", "concise")
     run = doiuri(*options, cwd=tmp_path)
     lines = run.stdout.splitlines()
-    command = "doiuri lock --lock doi.lock.json a.txt"
+    command = "doiuri lock --lock doi.lock.json 'my file.txt'"
     assert (
         lines[0]
-        == f"a.txt:1:17: warning[lock-missing] {KNOWN[5]} is not in the lock file; run {command}"
+        == f"my file.txt:1:17: warning[lock-missing] {KNOWN[5]} is not in the lock file; run {command}"
     )
     assert [line.partition(" is in")[0].split(": ", 1)[1] for line in lines[1:]] == [
         f"warning[lock-unused] {name}" for name in unused
@@ -353,7 +353,7 @@ def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path:
         True,
     ), full
     # named files are not all files
-    assert "lock-unused" not in doiuri(*options, "a.txt", cwd=tmp_path).stdout
+    assert "lock-unused" not in doiuri(*options, "my file.txt", cwd=tmp_path).stdout
     # offline, the same findings; the explanation of each says so
     offline = doiuri("check", "--offline", *options[2:], cwd=tmp_path)
     assert offline.stdout == run.stdout

@@ -17,6 +17,7 @@ import pytest
 from doiuri.resolver import Entry, Key, LockContent, LockFile
 from doiuri_proxy.pytest_plugin import Proxies
 from markdown_doiuri import DOIExtension
+from support.checks import assert_same
 from support.cli.command import doiuri
 from support.cli.library import (
     ALIAS,
@@ -357,6 +358,21 @@ def test_accept_needs_a_reason_and_a_dead_name(folder: Path, doi_proxy: Proxies)
     run = lock(doi_proxy, folder, "--accept", KAHN, "--reason", "it is new")
     assert (run.returncode, "is registered" in run.stderr) == (2, True)
     assert not (folder / "doi.lock.json").exists()
+
+
+def test_a_name_that_was_registered_since_is_accepted_unless_it_is_looked_up_again(
+    folder: Path, doi_proxy: Proxies
+) -> None:
+    lock(doi_proxy, folder)
+    doi_proxy.load([item(DEAD)])
+    accept = "--cache=:memory:", "--accept", DEAD, "--reason", "a test"
+    before = (folder / "doi.lock.json").read_bytes()
+
+    refreshed = lock(doi_proxy, folder, "--refresh", *accept)
+    assert_same("the exit code of lock --accept --refresh", refreshed.returncode, 2)
+    assert f"{DEAD} is registered" in refreshed.stderr
+    assert_same("the lock file", (folder / "doi.lock.json").read_bytes(), before)
+    assert_same("the exit code of lock --accept", lock(doi_proxy, folder, *accept).returncode, 0)
 
 
 @pytest.mark.parametrize("more", [[], ["--offline"]])

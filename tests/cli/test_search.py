@@ -352,6 +352,11 @@ LAYOUTS = {
         "  year   = 2014,\n  volume = {121},\n}\n"),
         f"  volume = {{121}},\n  doi    = {{{IZZO}}},\n}}",
     ),
+    "names of one length": (
+        ("@string{t = {Revisiting Lambert's problem}}\n@article{izzo2014,\n  title = t,\n  year = 2014,\n"
+        "  author  = {Izzo, Dario},\n  volume  = {121},\n}\n"),
+        f"  volume  = {{121}},\n  doi  = {{{IZZO}}},\n}}",
+    ),
     "no last comma": (
         ("@article{izzo2014,\n\tauthor = {Izzo, Dario},\n\ttitle = {Revisiting Lambert's problem},\n"
         "\tyear = {2014},\n\tvolume = {121}\n}\n"),

@@ -131,6 +131,21 @@ def test_a_summary_for_reviewers_has_the_lists_of_the_editorial_bot(
     ]
 
 
+def test_nobody_is_asked_for_the_work_of_a_doi_that_is_accepted_as_missing(
+    tmp_path: Path, doi_proxy: Proxies
+) -> None:
+    content = LockContent()
+    content.accepted[DEAD] = "an example"
+    (tmp_path / "doi.lock.json").write_bytes(content.render())
+    (tmp_path / "a.bib").write_text(f"@misc{{k, title={{X}}, doi={{{DEAD}}}}}\n")
+    server = "--cache=:memory:", f"--resolver={doi_proxy.url}"
+
+    run = doiuri("check", "--compare", *server, cwd=tmp_path)
+
+    assert_same("the requests", [request.path for request in doi_proxy.log], [])
+    assert_same("the exit code", run.returncode, 0)
+
+
 DAY, NULL = 86400, ("null", inf)
 LOCKED = {"none": None, "null": NULL, "young": ("Locked", 0), "old": ("Locked", -DAY)}
 CACHED = {"none": None, "null": ("null", DAY), "fresh": ("Cached", DAY), "stale": ("Cached", -DAY)}

@@ -179,6 +179,8 @@ def test_without_an_answer_the_old_entry_stays_and_a_new_doi_is_told(
     missing = "10.1000/4 is not in the lock file: no answer from the resolver [doi.lock-missing]"
     assert built.at == [f"6: {missing}"]
     assert file.read_bytes() == before
+    count = re.findall(r"DOIs in lock file .*: (\d+)\n", built.said)
+    assert_same("the count of locked DOIs", count, [str(len(json.loads(before)["record"]))])
     write(source, {"index.rst": "T\n=\n\n:doi:`10.1000/4`\n"})
     build(source, tmp_path / "away", "doi-lock")
     assert file.exists(), "nobody said that there is nothing to lock"

@@ -16,6 +16,7 @@ from doiuri.plugins.display import (
 )
 from doiuri.works import Work
 from support.cases import table
+from support.checks import assert_same
 
 SICI = DOI("10.1002/(SICI)1<1::AID>2")
 
@@ -89,6 +90,15 @@ def test_the_mark_of_a_retracted_work(kind: str, date: list[int], mark: str) -> 
     update = {"type": kind, "DOI": "10.5555/notice", "updated": {"date-parts": [date]}}
     work = Work(SICI, {"updated-by": [update]})
     assert retraction_mark(work, Words(retracted="zurückgezogen")) == mark
+
+
+def test_the_sentences_of_a_card_end_with_one_full_stop() -> None:
+    """Whether the title ends with one or not."""
+    for title in ("A report", "A report."):
+        work = Work(SICI, {"title": title, "author": [{"family": "Li"}], "issued": {"raw": "2020"}})
+        details = details_of(work)
+        assert details is not None
+        assert_same(f"the card of {title!r}", details.description, "A report. Li, 2020")
 
 
 def test_text_without_words_has_no_breaks() -> None:

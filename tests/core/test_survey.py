@@ -167,6 +167,17 @@ def test_existence_is_asked_first_if_the_budget_does_not_reach(
     assert targets(server)[0].startswith("/doiRA/") is first
 
 
+@pytest.mark.parametrize("needs", [(Need.WORK, Need.EXISTENCE), (Need.EXISTENCE, Need.WORK)])
+def test_a_longer_name_is_needed_as_much_as_any_shorter_one(needs: tuple[Need, Need]) -> None:
+    """A page cites 10.5555/book without its end, and links to it without another end."""
+    shorter = DOI("10.5555/bo"), DOI("10.5555/boo")
+    with resolver_for(RECORDS) as resolver:
+        survey = Survey(resolver, budget=10)
+        asked = dict(zip(shorter, needs, strict=True))
+        survey.ask(asked, longer=[(doi, [BOOK]) for doi in shorter])
+    assert BOOK in survey.works, f"no work of {BOOK}, which mentions mean that need {needs}"
+
+
 def test_what_is_unknown_is_counted_once_with_its_cause() -> None:
     with (
         refusing() as port,

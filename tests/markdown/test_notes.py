@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.checks import assert_times, exactly, only, repeated
+from support.checks import assert_same, assert_times, exactly, only, repeated
 from support.references import NOTES, RAISED
 
 from .conftest import MakeSite, Page, Render, Rendered
@@ -93,6 +93,14 @@ def convert(render: Render, source: str, *extensions: str, **options: Any) -> Re
     assert repeated(ids) == [], f"an id stands twice in {source!r}"
     for target in re.findall(r'href="#([^"]*)"', rendered.html):
         assert target in ids, f"{source!r} has a link to {target}, which is not there"
+    numbers = [*re.findall(r'title="Jump back to footnote (\d+) in the text"', rendered.html)]
+    notes = [*re.findall(r'<li id="fn:.*?</li>', rendered.html, re.DOTALL)]
+    expected = [
+        str(number)
+        for number, note in enumerate(notes, 1)
+        for _ in range(note.count("footnote-backref"))
+    ]
+    assert_same(f"the numbers in the links back of {source!r}", numbers, expected)
     return rendered
 
 

@@ -129,6 +129,28 @@ def test_links_to_the_proxy_are_verified_and_not_rewritten(
     assert rendered.told == ["line 3: doi:10.1000/none: not found"]
 
 
+AMPERSANDS = [
+    "[a](https://doi.org/10.1000/a&none)",
+    "[a](https://doi.org/10.1000/a&amp;none)",
+    "<https://doi.org/10.1000/a&none>",
+    '<a href="https://doi.org/10.1000/a&amp;none">a</a>',
+    '<p><a href="https://doi.org/10.1000/a&amp;none">a</a></p>',
+    "doi:10.1000/a&none",
+    "doi:10.1000/a&amp;none",
+]
+
+
+def test_an_ampersand_of_a_name_may_be_an_entity(serve: Serve, render: Render) -> None:
+    serve(KNOWN)
+    for source in AMPERSANDS:
+        rendered = render(source, resolve=True)
+        assert_same(
+            f"what is told of {source!r}",
+            rendered.told,
+            ["line 1: doi:10.1000/a&none: not found"],
+        )
+
+
 def test_what_is_no_link_is_not_asked(doi_proxy: Proxies, render: Render) -> None:
     proxy = doi_proxy(KNOWN)
     source = (

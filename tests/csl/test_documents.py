@@ -1029,6 +1029,82 @@ def test_each_citation_is_a_note_unless_all_of_it_stands_in_the_sentence(seed: i
     assert style.place(citations) == style.place(citations, notes), f"{notes} of {citations}"
 
 
+SMALL_CAPITALS = (
+    "<sc>{}</sc>",
+    '<span style="font-variant: small-caps;">{}</span>',
+    '<span style="font-variant:small-caps">{}</span>',
+)
+
+
+@pytest.mark.parametrize("form", SMALL_CAPITALS)
+def test_small_capitals_of_the_data_are_shown_in_each_of_their_forms(form: str) -> None:
+    item = {"id": "x", "title": f"On {form.format('bees')}"}
+
+    text = shown(style_of('<text variable="title"/>'), [item], [[Cite("x")]])[0]
+
+    assert text == 'On <span style="font-variant: small-caps">bees</span>', form
+
+
+def test_formats_and_affixes_of_a_name_stand_around_each_name() -> None:
+    name = '<name prefix="[" suffix="]" font-style="italic" and="text"/>'
+    xml = style_of(f'<names variable="author">{name}</names>')
+
+    text = shown(xml, [{"id": "x", "author": ["A", "B"]}], [[Cite("x")]])[0]
+
+    assert text == "[<i>A</i>] and [<i>B</i>]"
+
+
+@pytest.mark.parametrize("term", [None, "et-al", "and others"])
+def test_the_term_after_the_names_is_the_one_that_the_style_names(term: str | None) -> None:
+    et_al = "" if term is None else f'<et-al term="{term}"/>'
+    xml = style_of(
+        f'<names variable="author"><name et-al-min="2" et-al-use-first="1"/>{et_al}</names>'
+    )
+
+    text = shown(xml, [{"id": "x", "author": ["A", "B"]}], [[Cite("x")]])[0]
+
+    assert text == ("A and others" if term == "and others" else "A et al."), term
+
+
+@pytest.mark.parametrize("rule", ["all-names", "primary-name"])
+@pytest.mark.parametrize("allowed", ["", "-with-initials"])
+def test_rules_for_given_names_say_whose_are_shown_and_how_much(rule: str, allowed: str) -> None:
+    """CSL 1.0.2, Disambiguation: Ann and Amy Doe share their initial, Max does not."""
+    options = f'disambiguate-add-givenname="true" givenname-disambiguation-rule="{rule}{allowed}"'
+    names = '<names variable="author"><name form="short" initialize-with="."/></names>'
+    xml = style_of(names).replace("<citation>", f"<citation {options}>")
+    doe = {given: {"family": "Doe", "given": given} for given in ("Ann", "Amy", "Max")}
+    roe = {"family": "Roe", "given": "Zoe"}
+
+    def cites(*authors: list[dict[str, str]]) -> list[str]:
+        items: list[dict[str, Any]] = [
+            {"id": str(number), "author": people} for number, people in enumerate(authors)
+        ]
+        return shown(xml, items, [[Cite(item["id"])] for item in items])[: len(items)]
+
+    ann, amy = ("Ann Doe", "Amy Doe") if not allowed else ("A. Doe", "A. Doe")
+    if allowed:
+        assert cites([doe["Ann"]], [doe["Amy"]]) == ["Doe", "Doe"]
+    assert cites([doe["Ann"]], [doe["Amy"]], [doe["Max"]]) == [ann, amy, "M. Doe"]
+    second = cites([doe["Ann"]], [roe, doe["Max"]])
+    are_compared = rule == "all-names"
+    assert second == (["A. Doe", "Roe, M. Doe"] if are_compared else ["Doe", "Roe, Doe"]), second
+
+
+@pytest.mark.parametrize("first_min", [None, 2, 4])
+def test_later_cites_differ_if_the_style_shortens_only_those(first_min: int | None) -> None:
+    first = "" if first_min is None else f'et-al-min="{first_min}"'
+    later = 'et-al-use-first="1" et-al-subsequent-min="2" et-al-subsequent-use-first="1"'
+    xml = style_of('<names variable="author"/>')
+    xml = xml.replace("<citation>", f'<citation disambiguate-add-names="true" {first} {later}>')
+    items = [{"id": last, "author": ["A", last, "C"]} for last in "XY"]
+    cites = [[Cite(last)] for last in "XYXY"]
+
+    texts = shown(xml, items, cites)[:4]
+
+    assert texts[2] != texts[3], f"{texts} with {first} {later}"
+
+
 SPACES = (" ", "\u00a0", "\u202f", "\u2009")
 
 

@@ -336,6 +336,25 @@ def test_a_capital_sorts_beside_its_small_letter(letter: str) -> None:
     assert order == expected, f"{order}, expected {expected}"
 
 
+@pytest.mark.parametrize("titles", [["Ants", "ants"], ["ants", "ANTS"], ["Émile", "émile"]])
+def test_works_that_differ_in_case_alone_keep_their_order(titles: list[str]) -> None:
+    for order in (titles, titles[::-1]):
+        works = [{"title": title} for title in order]
+
+        assert _in_order(works, 'variable="title"') == order, order
+
+
+@pytest.mark.parametrize("use_last", ["true", "false"])
+def test_a_key_counts_the_last_name_if_it_says_so(use_last: str) -> None:
+    """CSL 1.0.2, Sorting, names-use-last."""
+    works = [{"title": last, "author": ["A", "B", last]} for last in ("D", "E", "C")]
+    key = f'macro="m" names-min="3" names-use-first="1" names-use-last="{use_last}"'
+
+    order = _in_order(works, key, '<names variable="author"/>')
+
+    assert order == (["C", "D", "E"] if use_last == "true" else ["D", "E", "C"]), use_last
+
+
 NAME_PARTS = ("family", "given", "suffix", "dropping-particle", "non-dropping-particle", "literal")
 
 

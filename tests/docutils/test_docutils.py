@@ -12,7 +12,7 @@ import docutils_doiuri
 import pytest
 from docutils import nodes
 from docutils.parsers.rst import roles
-from support.checks import assert_times, exactly, only
+from support.checks import assert_same, assert_times, exactly, only
 from support.docutils_page import body, command
 from support.servers.web import resolver, site
 from support.sphinx_build import links
@@ -50,6 +50,24 @@ def test_what_is_no_doi_is_problematic_with_its_line(capsys: pytest.CaptureFixtu
         == "<string>:3: (ERROR/3) '10.1000' is not a DOI: no \"/\" after the prefix (position 7)"
     )
     assert second.startswith("<string>:5: (ERROR/3) '10.2 <10.3>' is not a DOI")
+
+
+def test_a_uri_that_is_no_doi_is_shown_as_written_in_any_letter_case(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.rst"
+    for scheme in ("doi", "DOI", "Doi"):
+        page.write_text(
+            f"A `name <{scheme}:10.1000>`__ and `{scheme}:10.1000`__.\n\n__ {scheme}:hello\n"
+        )
+
+        html = command("--doi-resolve=no", str(page))
+
+        said = capsys.readouterr().err
+        errors = re.findall(r":(\d): \(ERROR/3\) '(\w+):", said)
+        assert_same(f"the errors about {scheme}: {said}", errors, [("1", scheme), ("3", scheme)])
+        shown = re.findall('class="problematic"[^>]*>(.*?)</', html)
+        assert_same(f"what is shown of {scheme}:", len(shown), 2)
 
 
 WRONG = {

@@ -172,6 +172,11 @@ def get(fs: Any, address: str, folder: Path) -> bytes:
     return (folder / "copy").read_bytes()
 
 
+def read_all(fs: Any, address: str, _folder: Path) -> bytes:
+    with fs.open(address) as file:
+        return bytes(file.read())
+
+
 def copy_out(fs: Any, address: str, _folder: Path) -> bytes:
     out = io.BytesIO()
     try:
@@ -183,7 +188,7 @@ def copy_out(fs: Any, address: str, _folder: Path) -> bytes:
 
 
 WAYS: dict[str, Callable[[Any, str, Path], bytes]] = {
-    "open": lambda fs, address, _: fs.open(address).read(),
+    "open": read_all,
     "cat": lambda fs, address, _: fs.cat_file(address),
     "get": get,
     "an open file": copy_out,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
 from csl.styles import BAK, DOE, NUMERIC, processor_of, style_of
@@ -142,3 +143,14 @@ def test_a_whole_entry_has_one_space_after_its_label() -> None:
     ]
 
     assert [to_text(whole) for whole in wholes] == ["1. Ants", "1. Ants", "Ants"]
+
+
+def test_no_character_of_an_address_ends_its_attribute() -> None:
+    for character in "\"'<>& ":
+        address = f"https://a.example/{character}onclick=x"
+
+        shown = to_html([Run("x", link=address)])
+
+        value = shown.removeprefix('<a href="').removesuffix('">x</a>')
+        assert '"' not in value, f"{character!r}: {shown}"
+        assert unescape(value) == address, f"{character!r}: {shown}"

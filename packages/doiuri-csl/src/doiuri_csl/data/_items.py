@@ -25,13 +25,14 @@ NAMES = frozenset(
 )
 TEXTS = frozenset(
     """
-    DOI ISBN ISSN PMCID PMID URL abstract annote archive archive-place authority call-number
-    chapter-number citation-label collection-number collection-title container-title
-    container-title-short dimensions division edition event event-place event-title genre issue
-    jurisdiction keyword language license medium note number number-of-pages number-of-volumes
-    original-publisher original-publisher-place original-title page page-first part-number
-    part-title printing-number publisher publisher-place references reviewed-genre reviewed-title
-    scale section source status supplement-number title title-short type version volume volume-title
+    DOI ISBN ISSN PMCID PMID URL abstract annote archive archive-place archive_collection
+    archive_location authority call-number chapter-number citation-key citation-label
+    collection-number collection-title container-title container-title-short dimensions division
+    edition event event-place event-title genre issue jurisdiction keyword language license medium
+    note number number-of-pages number-of-volumes original-publisher original-publisher-place
+    original-title page page-first part-number part-title printing-number publisher
+    publisher-place references reviewed-genre reviewed-title scale section source status
+    supplement-number title title-short type version volume volume-title
     """.split()  # noqa: SIM905 (the same)
 )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from csl.styles import AUTHOR_DATE, NUMERIC, style_of
-from doiuri_csl import Cite, Processor, Run, Style
+from doiuri_csl import Cite, Processor, Run, Style, to_text
 
 NOTES = style_of(
     """<choose><if position="ibid"><text value="Ibid."/></if>
@@ -27,6 +27,7 @@ ALL_NAMES = GIVEN_NAMES.replace(
 SORTED = AUTHOR_DATE.replace(
     '<layout prefix="("', '<sort><key macro="author"/></sort><layout prefix="("', 1
 )
+NAMES = '<names variable="author"><name form="short"/></names>'
 STYLES = {
     "author-date": AUTHOR_DATE,
     "given names": GIVEN_NAMES,
@@ -120,6 +121,23 @@ def test_a_citation_of_another_item_at_the_end_changes_no_other(style: str) -> N
     assert processor.set_citations(citations) == list(range(8))
     assert processor.set_citations([*citations, [Cite("new")]]) == [8]
     assert processor.set_citations([*citations, [Cite("new")]]) == []
+
+
+def test_a_citation_has_as_many_names_as_the_works_cited_now_need() -> None:
+    """With ``disambiguate-add-names``; "et al." stands for the others as soon as that is clear again."""
+    style = style_of(NAMES, 'et-al-min="3" et-al-use-first="1"').replace(
+        "<citation>", '<citation disambiguate-add-names="true">'
+    )
+    items = [{"id": name, "author": [{"family": f} for f in f"A{name}CD"]} for name in "XY"]
+    processor = Processor(Style.parse(style), items)
+    steps = [("X", "A et al."), ("XY", "A, X, et al."), ("X", "A et al."), ("XY", "A, X, et al.")]
+
+    for ids, expected in steps:
+        changed = processor.set_citations([[Cite(name)] for name in ids])
+
+        text = to_text(processor.citation(0))
+        assert text == expected, f"beside {ids!r}, X is cited as {text!r}, expected {expected!r}"
+        assert 0 in changed, f"the citation of X is not drawn again beside {ids!r}"
 
 
 def test_without_names_a_citation_is_known_by_its_index() -> None:

@@ -38,7 +38,7 @@ _SMALL_LETTERS = {
     "ŋ": "n",
 }
 _CAPITALS = {letter.upper(): base.upper() for letter, base in _SMALL_LETTERS.items()}
-_LETTERS = str.maketrans({**_SMALL_LETTERS, **_CAPITALS, "ß": "ss", "ẞ": "SS"})
+_LETTERS = str.maketrans({**_SMALL_LETTERS, **_CAPITALS})
 _KEPT = f" {PART_BREAK}{NAME_BREAK}"
 _DASHES = "-–—/"
 _APOSTROPHE = "\x03"

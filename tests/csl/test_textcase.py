@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 import pytest
 from csl.styles import processor_of, style_of
 from doiuri_csl import Cite, to_html, to_text
 from hypothesis import given
 from hypothesis import strategies as st
+from support.checks import assert_same
 
 TITLE_CASE = style_of('<text variable="title" text-case="title"/>')
 
@@ -76,3 +78,44 @@ def test_italics_around_a_word_change_no_case(parts: list[tuple[str, str]], inde
 
     without = re.sub("</?i>", "", with_italics)
     assert without == _in_title_case(_join(parts)), f"italics change {_join(marked)!r}"
+
+
+# stop-words.json, to which CSL 1.0.2, Title Case Conversion, refers, and "about"; no single letters or phrases
+STOP_WORDS = """
+    about across afore after against along alongside amid amidst among amongst an and anenst
+    apropos apud around as aside astride at athwart atop barring before behind below beneath beside
+    besides between beyond but by ca circa de despite down during et except for forenenst from
+    given in inside into lest like modulo near next nor notwithstanding of off on onto or out over
+    per plus pro qua sans since so than the through throughout thru thruout till to toward towards
+    under underneath until unto up upon van versus via von vs with within without yet
+""".split()  # noqa: SIM905
+# CSL 1.0.1
+SHORT_STOP_WORDS = """
+    an and as at but by down for from in into nor of on onto or over so the till to up via with yet
+""".split()  # noqa: SIM905
+
+
+def test_stop_words_are_small_inside_a_title() -> None:
+    for word in STOP_WORDS:
+        expected = f"Bees {word} Ants"
+        assert_same(f"{word!r} is a stop word", _in_title_case(expected.lower()), expected)
+
+
+def test_only_short_stop_words_are_small_at_the_start_of_a_compound() -> None:
+    for word, hyphen in product(STOP_WORDS, "-‐"):
+        first = word if word in SHORT_STOP_WORDS else word.capitalize()
+        expected = f"Some {first}{hyphen}Ants"
+        assert_same(f"{word!r} before {hyphen!a}", _in_title_case(expected.lower()), expected)
+
+
+@pytest.mark.parametrize("mark", ":?!")
+@pytest.mark.parametrize("between", " \u00a0\u202f\n\t'‘’\"“”„«»")
+def test_a_sentence_may_begin_after_a_space_or_a_quotation_mark(mark: str, between: str) -> None:
+    title = f"Bees{mark}{between}{'' if between.isspace() else ' '}the ants"
+
+    assert "The Ants" in _in_title_case(title), f"in {title!r}"
+
+
+@pytest.mark.parametrize("between", " -‐–—/\u00a0\u202f")
+def test_words_are_divided_by_spaces_dashes_and_slashes(between: str) -> None:
+    assert_same(f"{between!a}", _in_title_case(f"bees{between}ants"), f"Bees{between}Ants")

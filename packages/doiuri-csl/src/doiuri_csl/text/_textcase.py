@@ -11,27 +11,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 # The words of stop-words.json, to which CSL 1.0.2, "Title Case Conversion", refers, and "about", which
-# citeproc-js and pandoc have too. They capitalize its phrases, as "According to", so those are not here.
+# citeproc-js and pandoc have too. They capitalize its phrases, as "According to", so those are not here; nor are
+# single letters, which stay small as any others do.
 _STOP_WORDS = frozenset(
     """
-    a about across afore after against along alongside amid amidst among amongst an and anenst
+    about across afore after against along alongside amid amidst among amongst an and anenst
     apropos apud around as aside astride at athwart atop barring before behind below beneath beside
-    besides between beyond but by c ca circa d de despite down during et except for forenenst from
+    besides between beyond but by ca circa de despite down during et except for forenenst from
     given in inside into lest like modulo near next nor notwithstanding of off on onto or out over
     per plus pro qua sans since so than the through throughout thru thruout till to toward towards
-    under underneath until unto up upon v van versus via von vs with within without yet
+    under underneath until unto up upon van versus via von vs with within without yet
     """.split()  # noqa: SIM905 (a list that is read as a list)
 )
 # Those of CSL 1.0.1. Only these are small at the start of a compound: "in-Depth", but "Pro-Choice", as
 # citeproc-js and pandoc have it where they agree.
 _SHORT_STOP_WORDS = frozenset(
     """
-    a an and as at but by down for from in into nor of on onto or over so the till to up via with yet
+    an and as at but by down for from in into nor of on onto or over so the till to up via with yet
     """.split()  # noqa: SIM905 (the same)
 )
-_WORD = re.compile(r"[^\s\-–—/\u00a0\u202f]+")
+_WORD = re.compile(r"[^\s\-‐–—/]+")
 _LETTERS = re.compile(r"[^\W_]+")
-_FIRST_WORD = re.compile(r"[\s\-–—/]*(?:(?!\s)[\W_])*")  # as far as its first letter
+_FIRST_WORD = re.compile(r"[\s\-‐–—/]*(?:(?!\s)[\W_])*")  # as far as its first letter
 _HEAD = re.compile(r"[\W_]*[^\W_]+(?:['’][^\W_]+)*")  # "si" of "si:B", but all of "d’Artagnan"
 _BEGINNING = re.compile(r"\W*\w+")  # "si" of "si:B", and "d" of "d’Artagnan"
 _HYPHENS = ("-", "‐")

@@ -17,6 +17,7 @@ from doiuri_csl import Format, Run, to_latex, to_markdown
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from support.checks import assert_same
 
 Look = frozenset[Format]
 Character = tuple[str, Look, str]
@@ -420,3 +421,55 @@ def test_latex_has_no_other_commands_than_the_entries_of_lock_bib(written: list[
     commands = set(re.findall(r"\\([A-Za-z]+)", to_latex(written)))
 
     assert commands <= HARMLESS
+
+
+# The LaTeX2e Short Math and Text Guide, and babel on '"'
+LATEX_ESCAPES = {
+    "#": r"\#", "$": r"\$", "%": r"\%", "&": r"\&", "_": r"\_", "{": r"\{", "}": r"\}",
+    "\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "'": r"\textquotesingle{}",
+    "`": r"\`{}", '"': '"{}', "[": "{[}", "]": "{]}", "--": "-{}-", ",,": ",{},",
+    "\u00a0": "~", "\u202f": r"\,", "\u2009": r"\,",
+}  # fmt: skip
+# CommonMark, Backslash escapes and Entity references; Python-Markdown, Extensions
+MARKDOWN_ESCAPES = {
+    "\\": r"\\", "`": r"\`", "*": r"\*", "_": r"\_", "{": r"\{", "}": r"\}", "[": r"\[", "]": r"\]",
+    "<": "&lt;", ">": "&gt;", "~": "&#126;", "^": "&#94;", "$": "&#36;", "|": "&#124;", "@": "&#64;",
+    "++": r"\++", "==": "&#61;=", ":b:": "&#58;b:", "&b": "&amp;b", "&#": "&amp;#",
+    "& ": "& ", "=": "=", "+": "+", ": ": ": ", "! ": "! ", "#": "#",
+}  # fmt: skip
+MARKDOWN_AT_START = {
+    "#": r"\#", "+": r"\+", "-": r"\-", "!!": r"\!!", "!": "!", "=": "&#61;", ":": "&#58;", "?": "&#63;",
+    "1.": r"1\.", "12)": r"12\)", "1": "1",
+}  # fmt: skip
+
+
+def test_each_special_character_is_escaped() -> None:
+    for special, latex in LATEX_ESCAPES.items():
+        assert_same(f"{special!a} in LaTeX", to_latex([Run(f"a{special}b")]), f"a{latex}b")
+    for special, written in MARKDOWN_ESCAPES.items():
+        assert_same(f"{special!r} in Markdown", to_markdown([Run(f"a{special}b")]), f"a{written}b")
+    for special, written in MARKDOWN_AT_START.items():
+        text = to_markdown([Run(f"{special} b")])
+        assert_same(f"{special!r} begins a line of Markdown", text, f"{written} b")
+
+
+IN_BOTH = "./:;,?!=+*()@_~'-A0"
+
+
+def test_an_address_is_a_link_of_its_own_if_it_has_only_harmless_characters() -> None:
+    for character in f'{IN_BOTH}&$#%^{{}}[]"<> é':
+        address = f"https://a.b/x{character}y"
+        run = Run(address, link=address)
+        in_latex = to_latex([run]) == rf"\url{{{address}}}"
+        in_markdown = to_markdown([run]) == f"<{address}>"
+        assert in_latex is (character in f"{IN_BOTH}&$"), f"{character!r} in LaTeX"
+        assert in_markdown is (character in f"{IN_BOTH}#"), f"{character!r} in Markdown"
+
+
+def test_an_address_in_markdown_keeps_the_characters_of_addresses() -> None:
+    """RFC 3986, 2.2 and 2.3; in Markdown, "&" is written as an entity, and "$" would be mathematics."""
+    for character in "!#%'()*+,/:;=?@[]~":
+        address = f"https://a.b/x{character}y"
+        assert_same(f"{character!r}", to_markdown([Run("t", link=address)]), f"[t](<{address}>)")
+    assert_same("&", to_markdown([Run("t", link="https://a.b/x&y")]), "[t](<https://a.b/x&amp;y>)")

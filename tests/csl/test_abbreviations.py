@@ -64,6 +64,48 @@ def test_a_short_form_is_that_of_the_list(variable: str, long: str, short: str) 
     ).replace("</i>", "")
 
 
+# The variables that each field of a list abbreviates, as in citeproc-js
+FIELDS = {
+    "container-title": ("container-title", "archive"),
+    "collection-title": ("collection-title",),
+    "title": ("title", "genre", "event", "event-title", "medium"),
+    "institution-part": ("publisher", "authority"),
+    "place": ("publisher-place", "event-place", "archive-place"),
+}
+
+
+def test_each_field_abbreviates_its_variables() -> None:
+    for field, variables in FIELDS.items():
+        abbreviations = Abbreviations({"default": {field: {"Long": "Sh."}}})
+        for variable in variables:
+            text = shown(SHORT.format(variable), {variable: "Long"}, abbreviations)
+            assert text == "Sh.", f"{variable} is not abbreviated by {field}: {text!r}"
+
+
+NOT_COMPARED = (
+    *("the", "and", "la", "le", "et", "und", "y", "THE", "l’", "l'", "d’", "d'"),
+    *("<i>", "</span>", ".", ",", ":", "&", "(", "–"),
+)
+COMPARED = ("of", "a", "l", "d", "lo", "oder", "theory", "1", "é")
+
+
+def test_articles_and_marks_of_a_long_form_are_not_compared() -> None:
+    """What Zotero leaves out, too."""
+    abbreviations = Abbreviations({"default": {"title": {"Ants World": "A. W."}}})
+    for word in (*NOT_COMPARED, *COMPARED):
+        short = abbreviations.get("title", f"Ants {word} World")
+        assert short == ("A. W." if word in NOT_COMPARED else ""), f"with {word!r}: {short!r}"
+
+
+@pytest.mark.parametrize(
+    "hint", ["!publisher>>>", "!publisher,title>>>", "!event-place>>>", "!>>>"]
+)
+def test_a_hint_for_another_field_is_no_part_of_an_abbreviation(hint: str) -> None:
+    abbreviations = Abbreviations({"default": {"title": {"Ants": f"{hint}A."}}})
+
+    assert abbreviations.get("title", "Ants") == "A.", f"with {hint!r}"
+
+
 def test_the_list_wins_over_the_abbreviation_of_the_item() -> None:
     item = {"container-title": "The Journal of Ants", "journalAbbreviation": "JA"}
     layout = SHORT.format("container-title")

@@ -152,6 +152,19 @@ def test_a_numeric_style_has_names_for_a_sentence_too(expected: str, item: dict[
     assert to_html(processor.citation(0)) == expected
 
 
+ROLES = ("author", "editor", "translator", "director", "compiler", "container-author")
+
+
+def test_names_in_a_sentence_are_those_of_the_first_role_that_a_work_has() -> None:
+    for index, role in enumerate(ROLES):
+        people = {name: [{"family": name.title()}] for name in ROLES[index:]}
+        item = {"id": "x", "title": "Ants", "composer": [{"family": "Doe"}], **people}
+
+        shown = to_html(processor_of(NUMERIC, [item], [[Cite("x", author_only=True)]]).citation(0))
+
+        assert shown == role.title(), f"{role} comes first of {ROLES[index:]}, but got {shown!r}"
+
+
 def test_a_raised_number_follows_the_name_without_a_space() -> None:
     xml = NUMERIC.replace('<layout prefix="[" suffix="]"', '<layout vertical-align="sup"')
     narrative = [Cite("doe", author_only=True), Cite("doe", suppress_author=True)]

@@ -350,6 +350,18 @@ def test_a_dash_sorts_as_a_space(dash: str) -> None:
     assert_same(f"by {dash!r}", _sorted(["Bab", f"Ba{dash}z"]), [f"Ba{dash}z", "Bab"])
 
 
+@pytest.mark.parametrize("apostrophe", "'’")
+def test_a_particle_with_an_apostrophe_sorts_before_letters(apostrophe: str) -> None:
+    """As a part of a name does; the apostrophe after a capital does not count."""
+    words = [f"d{apostrophe}Arcy", "Dam", "Okafor", f"O{apostrophe}Neill"]
+    expected = [word.replace("'", "’") for word in words]
+
+    assert_same("titles", _sorted(words[::-1]), expected)
+    typed = [{"title": word, "author": [{"family": word}]} for word in words[::-1]]
+    in_order = [title.replace("'", "’") for title in _in_order(typed, 'variable="author"')]
+    assert_same("names", in_order, expected)
+
+
 @pytest.mark.parametrize("titles", [["Ants", "ants"], ["ants", "ANTS"], ["Émile", "émile"]])
 def test_works_that_differ_in_case_alone_keep_their_order(titles: list[str]) -> None:
     for order in (titles, titles[::-1]):

@@ -50,7 +50,7 @@ _OPENING = re.compile(
     """,
     re.VERBOSE,
 )
-_CLOSING = ".,;:!?)]’”\u00a0"
+_CLOSING = ".,;:!?)]’”"
 
 # Names in a sentence for styles whose citations have none: "Kahn and Wilensky", "Kahn et al."
 _IN_SENTENCE = NameStyle(

@@ -95,6 +95,7 @@ def test_articles_and_marks_of_a_long_form_are_not_compared() -> None:
     for word in (*NOT_COMPARED, *COMPARED):
         short = abbreviations.get("title", f"Ants {word} World")
         assert short == ("A. W." if word in NOT_COMPARED else ""), f"with {word!r}: {short!r}"
+    assert abbreviations.get("title", "AntsWorld") == "", "the spaces between words count"
 
 
 @pytest.mark.parametrize(

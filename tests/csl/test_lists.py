@@ -154,3 +154,19 @@ def test_no_character_of_an_address_ends_its_attribute() -> None:
         value = shown.removeprefix('<a href="').removesuffix('">x</a>')
         assert '"' not in value, f"{character!r}: {shown}"
         assert unescape(value) == address, f"{character!r}: {shown}"
+
+
+@pytest.mark.parametrize("before", ["citation-number", "citation-label", "year-suffix"])
+def test_names_after_what_tells_entries_apart_are_replaced(before: str) -> None:
+    xml = style_of(
+        '<names variable="author"/><date variable="issued" form="text" date-parts="year"/>',
+        more='<bibliography subsequent-author-substitute="———"><layout>'
+        f'<text variable="{before}" suffix=" "/><names variable="author" suffix=". "/>'
+        '<text variable="title"/></layout></bibliography>',
+    ).replace("<citation>", '<citation disambiguate-add-year-suffix="true">')
+    items = [{**DOE, "id": title, "title": title} for title in ("Ants", "Bees")]
+    entries = processor_of(xml, items, [[Cite("Ants")], [Cite("Bees")]]).bibliography()
+
+    text = to_text(entries[1].whole)
+
+    assert text.endswith(" ———. Bees"), f"after {before}: {text!r}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 
 import pytest
@@ -92,3 +93,24 @@ def test_a_mark_of_the_author_stands_in_place_of_the_delimiter(mark: str) -> Non
         cites = [Cite("x", suffix=f"{mark}"), Cite("y")]
         text = to_text(processor_of(xml, items, [cites]).citation(0))
         assert_same(f"after {mark!r}", text, f"x{mark} y")
+
+
+# Attributes of CSL 1.0.2, Formatting, with the values that set a text off, and the one that does not
+FORMATS = {
+    "font-style": (["italic", "oblique"], "normal"),
+    "font-variant": (["small-caps"], "normal"),
+    "font-weight": (["bold", "light"], "normal"),
+    "text-decoration": (["underline"], "none"),
+    "vertical-align": (["sup", "sub"], "baseline"),
+}
+
+
+def test_a_comma_moves_into_no_quotation_inside_of_a_title_in_a_format() -> None:
+    """As in citeproc-js and pandoc: *On “Bees”*, but On “Bees,”."""
+    for name, (values, default) in FORMATS.items():
+        for value in (*values, default):
+            layout = f'<text variable="title" {name}="{value}" suffix=", x"/>'
+            text = re.sub("<[^<>]*>", "", _shown("On “Bees”", layout))
+
+            expected = "On “Bees,” x" if value == default else "On “Bees”, x"
+            assert_same(f'{name}="{value}"', text, expected)

@@ -152,6 +152,45 @@ def test_a_numeric_style_has_names_for_a_sentence_too(expected: str, item: dict[
     assert to_html(processor.citation(0)) == expected
 
 
+@pytest.mark.parametrize("element", ["text", "number", "key", "if"])
+def test_a_style_is_numeric_if_its_citations_show_numbers(element: str) -> None:
+    title = '<text variable="title"/>'
+    layout = {
+        "key": title,
+        "if": f'<choose><if variable="citation-number">{title}</if></choose>',
+    }.get(element, f'<{element} variable="citation-number"/>')
+    xml = style_of(layout)
+    if element == "key":
+        sort = '<sort><key variable="citation-number"/></sort>'
+        xml = xml.replace("<citation>", f"<citation>{sort}")
+
+    shows_number = element in {"text", "number"}
+    assert Style.parse(xml).is_numeric is shows_number, f"with <{element}>"
+
+
+# CSL 1.0.2, Terms: the form that is used in place of one that is missing
+NEXT_FORMS = {
+    "verb-short": ("verb", "long"),
+    "verb": ("long",),
+    "symbol": ("short", "long"),
+    "short": ("long",),
+}
+
+
+def test_a_form_that_is_missing_is_the_next_one() -> None:
+    for form, others in NEXT_FORMS.items():
+        for index, other in enumerate(others):
+            terms = "".join(
+                f'<term name="in" form="{name}">{name}</term>' for name in others[index:]
+            )
+            more = f'<locale><terms><term name="in">long</term>{terms}</terms></locale>'
+            xml = style_of(f'<text term="in" form="{form}"/>', more=more)
+
+            shown = to_text(processor_of(xml, [DOE], [[Cite("doe")]]).citation(0))
+
+            assert shown == other, f"the next form of {form} is {other}, got {shown!r}"
+
+
 ROLES = ("author", "editor", "translator", "director", "compiler", "container-author")
 
 

@@ -7,13 +7,15 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from itertools import product
 from typing import get_args
 from urllib.parse import unquote
 
 import markdown
 import pytest
+from csl.styles import processor_of, style_of
 from doiuri.tex import HARMLESS, SYMBOLS
-from doiuri_csl import Format, Run, to_latex, to_markdown
+from doiuri_csl import Cite, Format, Run, to_html, to_latex, to_markdown
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -473,3 +475,75 @@ def test_an_address_in_markdown_keeps_the_characters_of_addresses() -> None:
         address = f"https://a.b/x{character}y"
         assert_same(f"{character!r}", to_markdown([Run("t", link=address)]), f"[t](<{address}>)")
     assert_same("&", to_markdown([Run("t", link="https://a.b/x&y")]), "[t](<https://a.b/x&amp;y>)")
+
+
+# CSL 1.0.2, Formatting: an attribute, its value, and what stands for it in HTML
+IN_HTML = {
+    ("font-style", "italic"): "<i>{}</i>",
+    ("font-style", "oblique"): "<em>{}</em>",
+    ("font-style", "normal"): "{}",
+    ("font-weight", "bold"): "<b>{}</b>",
+    ("font-weight", "light"): '<span style="font-weight: lighter">{}</span>',
+    ("font-variant", "small-caps"): '<span style="font-variant: small-caps">{}</span>',
+    ("text-decoration", "underline"): "<u>{}</u>",
+    ("vertical-align", "sup"): "<sup>{}</sup>",
+    ("vertical-align", "sub"): "<sub>{}</sub>",
+    ("vertical-align", "baseline"): "{}",
+}
+# The tags of a field (citeproc-js, HTML-like formatting tags)
+OF_FIELDS = {
+    "<i>x</i>": "<i>{}</i>",
+    "<b>x</b>": "<b>{}</b>",
+    "<sub>x</sub>": "<sub>{}</sub>",
+    "<sup>x</sup>": "<sup>{}</sup>",
+    "<sc>x</sc>": '<span style="font-variant: small-caps">{}</span>',
+    '<span style="font-variant:small-caps;">x</span>': '<span style="font-variant: small-caps">{}</span>',
+    '<span class="nocase">x</span>': "{}",
+}
+# Of ASCII, of Latin-1, and those of Unicode
+CONTROLS = "\x00\x01\x0c\x1f\x7f\x80\x85\x9f\u2028\u2029"
+
+
+def test_each_format_of_styles_and_fields_is_an_element_of_html() -> None:
+    for (name, value), element in IN_HTML.items():
+        html = _html_of("x", f'{name}="{value}"')
+        assert_same(f'{name}="{value}"', html, element.format("x"))
+    for field_, element in OF_FIELDS.items():
+        assert_same(f"{field_} in a field", _html_of(field_, ""), element.format("x"))
+
+
+def _html_of(title: str, attributes: str) -> str:
+    xml = style_of(f'<text variable="title" {attributes}/>')
+    return to_html(processor_of(xml, [{"id": "x", "title": title}], [[Cite("x")]]).citation(0))
+
+
+def test_a_control_character_is_written_as_a_space() -> None:
+    for character, write in product(CONTROLS, (to_latex, to_markdown)):
+        assert_same(f"{character!a}", write([Run(f"a{character}b")]), "a b")
+
+
+@pytest.mark.parametrize("scheme", ["https://", "http://", "HTTPS://", "ftp://", "javascript:", ""])
+def test_only_addresses_of_the_web_are_links_in_markdown(scheme: str) -> None:
+    written = to_markdown([Run("x", link=f"{scheme}a.b")])
+
+    assert ("](" in written) is (scheme in {"https://", "http://"}), f"{scheme!r}: {written!r}"
+
+
+# Each format in Markdown, with HTML for those that it lacks, and in LaTeX, which lacks a light weight
+WRITTEN: dict[Format, tuple[str, str]] = {
+    "italic": ("*x*", r"\textit{x}"),
+    "oblique": ("*x*", r"\textsl{x}"),
+    "bold": ("**x**", r"\textbf{x}"),
+    "light": ('<span style="font-weight: lighter">x</span>', "x"),
+    "small-caps": ('<span style="font-variant: small-caps">x</span>', r"\textsc{x}"),
+    "underline": ("<u>x</u>", r"\underline{x}"),
+    "superscript": ("<sup>x</sup>", r"\textsuperscript{x}"),
+    "subscript": ("<sub>x</sub>", r"\textsubscript{x}"),
+}
+
+
+def test_each_format_is_a_mark_a_tag_or_a_command() -> None:
+    for name, (in_markdown, in_latex) in WRITTEN.items():
+        run = Run("x", frozenset({name}))
+        assert_same(f"{name} in Markdown", to_markdown([run]), in_markdown)
+        assert_same(f"{name} in LaTeX", to_latex([run]), in_latex)

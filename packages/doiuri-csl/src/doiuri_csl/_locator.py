@@ -21,9 +21,9 @@ _RARE = frozenset(
 # Of several with one term, such as "v.", the last one
 _BY_PRECEDENCE = (*sorted(_RARE), *sorted(LOCATORS - _RARE - _COMMON), *sorted(_COMMON))
 _FORMS = ("long", "short", "symbol")
-# As authors write them
-_ALIASES = {"ch.": "chapter", "eq.": "equation", "§": "section", "¶": "paragraph"}
-_PLURAL_ALIASES = {"chs.": "chapter", "eqs.": "equation", "§§": "section", "¶¶": "paragraph"}
+# As authors write them, beside the terms of English
+_ALIASES = {"ch.": "chapter"}
+_PLURAL_ALIASES = {"chs.": "chapter", "eqs.": "equation"}
 # "12", "B12a", "xii", "C"; to be put into VERBOSE patterns
 _NUMBER = r"(?: [^\s,;&،؛]* \d [^\s,;&،؛]* | [ivxlcdm]+ \b | [A-Z] \b )"
 _VALUE = re.compile(rf"\s* ( {_NUMBER} (?: \s* (?: -- | [-–&,،] ) \s* {_NUMBER} )* )", re.VERBOSE)

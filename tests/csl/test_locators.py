@@ -7,6 +7,8 @@ from support.checks import assert_same
 
 # Terms as English writes them, and those that authors write otherwise
 LOCATORS = {
+    "section": ("section", False), "sec.": ("section", False), "secs.": ("section", True),
+    "para.": ("paragraph", False), "c.": ("chapter", False), "chap.": ("chapter", False),
     "ch.": ("chapter", False), "chs.": ("chapter", True), "eq.": ("equation", False), "eqs.": ("equation", True),
     "§": ("section", False), "§§": ("section", True), "¶": ("paragraph", False), "¶¶": ("paragraph", True),
     "no.": ("number", False), "nos.": ("number", True), "v.": ("version", False), "vol.": ("volume", False),

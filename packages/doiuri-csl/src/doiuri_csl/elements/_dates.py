@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from doiuri_csl._xml import Node
 
 _FIRST_YEAR_WITHOUT_ERA = 1000
-_PARTS_OF = {"year": ("year",), "year-month": ("year", "month"), "year-month-day": PARTS}
+_PARTS_OF = {"year": ("year",), "year-month": ("year", "month")}
 
 
 @dataclass
@@ -177,7 +177,7 @@ class Date:
         if localized is None:
             return _DateFormat(self.parts, self.delimiter)
         changes = {part.name: part for part in self.parts}
-        names = _PARTS_OF.get(self.date_parts, PARTS)
+        names = _PARTS_OF.get(self.date_parts, PARTS)  # "year-month-day" is all of them
         parts = []
         for part_node in localized.children("date-part"):
             part = _DatePart.read(part_node)

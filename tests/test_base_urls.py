@@ -13,6 +13,8 @@ from doiuri.plugins.options import option
 from doiuri.resolver import Resolver
 from doiuri.rest import agency_url, record_url
 from doiuri_proxy import resolver_for
+
+# Private: the command would start a server, which a wrong URL never reaches
 from doiuri_proxy.records._open import open_source
 from fsspec_doiuri import DOIFileSystem
 from httpx_doiuri import Client, httpx2

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+# Private: with the real limits, each case would send some 16 MiB
 from fsspec_doiuri import DOIFileSystem, _filesystem, _web
 from fsspec_doiuri._web import WHOLE
 from support.checks import exactly

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from doiuri import DOI, BadRecord, DOINotFound, NoValues, ResolutionError, ResolverUnavailable
 from doiuri.resolver import Entry, Key, Metadata, Resolver, SQLiteStore, Store
+
+# Private: a work of the real limit takes long to send
 from doiuri.resolver.questions import _content
 from doiuri.rest import CSL_JSON
 from doiuri.works import Work

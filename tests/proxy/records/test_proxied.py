@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import pytest
 from doiuri.resolver import Outcome, Resolver
+
+# Private: up to so many names are asked one by one, and more of them together
 from doiuri.resolver.questions._existence import FEW
 from doiuri.rest import BIBTEX, CSL_JSON
 from doiuri_proxy.pytest_plugin import Proxies
